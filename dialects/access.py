@@ -30,14 +30,14 @@ _LEGAL_FREE = "the other dimensions, in SBUF and PSUM dim 0 is the partition dim
 
 
 class Indirection(Enum):
-    """The part of a view's address that an index at run time determines."""
+    """The way in which an index that is known only at run time determines a view's address."""
 
     scalar = "scalar"
-    """The start of the view: one index moves the whole view along a dimension."""
+    """One index moves the whole view along a dimension."""
     vector = "vector"
-    """The address of each element of dim 0: one index per element, for DMA only."""
+    """One index per element of dim 0 gives the element's address; for DMA only."""
     tensor = "tensor"
-    """The choice of elements in the free dimensions: a list of indices per group of partitions."""
+    """A list of indices per group of partitions selects elements in the free dimensions."""
 
 
 class ViewError(ValueError):
@@ -60,7 +60,7 @@ _LIMITS = ("start", "stop", "step")
 
 
 def slice_of_range(item: object) -> slice[int, int, int] | None:
-    """Return the slice that selects the numbers of a range; None for other values.
+    """Return the slice that selects the same indices as a range; None for other values.
 
     Any object with `start`, `stop` and `step` except a slice is a range. The slice ends just after
     the last number; the range may end later. An empty range or one that counts down becomes a
@@ -205,9 +205,9 @@ class AccessPattern:
         return False
 
     def is_contiguous(self, on_chip: bool) -> bool:
-        """True when the view is a dense row-major run; on chip, one in each partition.
+        """True when the view is one dense row-major run; on chip, one such run in each partition.
 
-        Dimensions of size 1 are ignored, and dim 0 on chip (NkiTensor reference).
+        Dimensions of size 1 and, on chip, dim 0 are ignored (NkiTensor reference).
         """
         expected = 1
         for dim in range(len(self.shape) - 1, 0 if on_chip else -1, -1):
@@ -218,7 +218,7 @@ class AccessPattern:
         return True
 
     def overlaps(self, other: AccessPattern) -> bool:
-        """True when both patterns touch a common element or may; False when they do not.
+        """True when both patterns touch a common element or may; False when they certainly do not.
 
         Both count elements of the same size in the same allocation. Exact for patterns of at most
         `ENUMERABLE` elements, and for slices of one tile of any size: these separate into rows and
@@ -273,7 +273,7 @@ class AccessPattern:
     def columns(self, pitch: int) -> tuple[int, int]:
         """Return the lowest and the highest element of dims 1 and up, from the start of a row.
 
-        Both are inclusive. They are not checked, so they may be outside the row.
+        Both are inclusive, and may be outside the row, because bounds are not checked.
 
         Args:
             pitch: elements per row. The row is the one that contains the view's first element.
@@ -290,8 +290,8 @@ class AccessPattern:
     def start(self, partition_elements: int) -> tuple[int, int]:
         """Return the partition of the first element, and the element's number in that partition.
 
-        For an element before the allocation both numbers are at most 0: it is before the start of
-        a row, not in the middle of an earlier one.
+        For an element before the allocation, both numbers are at most 0: the element counts as
+        before the start of a row, not as in the middle of an earlier row.
 
         Args:
             partition_elements: elements in each partition of the allocation.
@@ -304,8 +304,8 @@ class AccessPattern:
     def partition_range(self, partition_elements: int) -> tuple[int, int]:
         """Return the first partition touched and the number of partitions to the last one touched.
 
-        Partitions that a step skips are counted too. The first one is negative for a view that
-        begins before its allocation.
+        Partitions that a step skips are counted as well. The first partition is negative for a view
+        that begins before its allocation.
 
         Args:
             partition_elements: as for `free_range`.
@@ -424,9 +424,9 @@ class AccessPattern:
     def select(self, dim: int, index: int, *, on_chip: bool) -> AccessPattern:
         """Return one element of a dimension; the dimension is dropped.
 
-        The NkiTensor reference defines it as indexing with an integer. So the exceptions of
-        `index` apply: dim 0 on chip becomes size 1, and so does a dimension without which the view
-        would have fewer than two dimensions on chip or one in HBM.
+        The NkiTensor reference defines `select` as indexing with an integer, so the exceptions of
+        `index` apply. The dimension becomes size 1 if it is dim 0 on chip, or if the view would
+        otherwise have fewer than two dimensions on chip, or no dimension in HBM.
 
         Raises:
             ViewError: unless `0 <= index < shape[dim]`; only `[]` takes negative indices.
@@ -602,8 +602,9 @@ class AccessPattern:
         """Split, reorder and merge named dimensions, as einops does.
 
         `src_pattern` names the dimensions; a group names the parts that a dimension is split into.
-        `dst_pattern` holds the same names in the new order; a group is merged into one dimension.
-        `fixed_sizes` holds the sizes of parts; in each group at most one may be omitted.
+        `dst_pattern` contains the same names in the new order; a group is merged into one
+        dimension. `fixed_sizes` contains the sizes of the parts; at most one size per group may be
+        omitted.
 
         Example: `rearrange(("b", ("h", "w")), ("b", "w", "h"), {"h": 4})` of a (128, 24) tensor
         has shape (128, 6, 4).
@@ -666,8 +667,8 @@ class AccessPattern:
         Args:
             pairs: `[[stride, count], …]` in elements, outermost first.
             offset: elements added to this view's offset; None adds nothing. This follows the
-                NkiTensor reference; the other two pages count from the allocation's start.
-                Both are the same for a tensor that is not a view.
+                NkiTensor reference; the language guide and the access pattern page count from the
+                allocation's start. For a tensor that is not a view, both are the same.
             base_shape: shape of the allocation, in elements of the pattern's data type.
             on_chip: True if the allocation is in SBUF or PSUM.
             bounded: refuse a pattern that leaves the allocation, or on chip a partition.
@@ -926,10 +927,10 @@ def _replaced(values: tuple[int, ...], at: int, by: tuple[int, ...]) -> tuple[in
 def _strides_in(
     strides: tuple[int, ...], shape: tuple[int, ...], wanted: tuple[int, ...]
 ) -> list[int] | None:
-    """Return strides that walk the same elements in shape `wanted`; None when there are none.
+    """Return strides that visit the same elements in the shape `wanted`; None when there are none.
 
-    From the right, neighbouring dimensions that one stride can walk form a run. Runs are split
-    into the new dimensions; a new dimension that would span two runs has no stride.
+    From the right, neighbouring dimensions that one stride can visit form a run. Runs are split
+    into the new dimensions. If a new dimension would extend over two runs, there are no strides.
     """
     result = [1] * len(wanted)
     old = len(shape) - 1

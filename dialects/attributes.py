@@ -1,4 +1,4 @@
-"""Attributes of the dialects: memory spaces and the words of the public enumerations."""
+"""Attributes of the dialects: memory spaces and members of the public enumerations."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ _E = TypeVar("_E", bound=Enum)
 
 
 class WordAttr(Data[_E], Generic[_E]):
-    """A member of a public enumeration: `#nisa.engine<scalar>`; a bare word in the pretty form."""
+    """A member of a public enumeration: `#nisa.engine<scalar>`, or only its name (pretty form)."""
 
     ENUM: ClassVar[type[Enum]]
     INTERNED: ClassVar[dict[Enum, WordAttr[Any]]]
@@ -164,7 +164,7 @@ for _cls in (
 
 @irdl_attr_definition
 class OperatorAttr(Data[str]):
-    """An operator word of `dialects.operators`: `#nisa.op<gelu>`."""
+    """The name of an operator in `dialects.operators`: `#nisa.op<gelu>`."""
 
     name = "nisa.op"
 

@@ -18,9 +18,9 @@ _was_enabled = False
 def without_collection() -> Generator[None]:
     """Pause garbage collection; also usable as a decorator.
 
-    Lowering a kernel of 100,000 instructions creates a million live objects. Python traverses them
-    at every collection, which takes as long as the work itself. Collection resumes when the last
-    pause of any thread ends, also by an exception.
+    Lowering a kernel of 100,000 instructions creates a million live objects. Python traverses these
+    objects at every collection, which takes as long as the work itself. Collection resumes when the
+    last pause of any thread ends, also by an exception.
     """
     global _was_enabled
     pause = object()

@@ -44,7 +44,7 @@ class CoreProgram(IRDLOperation, ABC):
     body = region_def("single_block")
 
     KEYWORDS: ClassVar[tuple[str, ...]] = ()
-    """Names of the unit properties that are printed as keywords before the body when set."""
+    """Names of unit properties that are printed as keywords before the body if they are set."""
 
     def __init__(
         self, name: str, target: str, body: Region, program: tuple[int, int] | None = None

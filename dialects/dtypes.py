@@ -1,4 +1,4 @@
-"""Data types of NKI: one table, from the public name to the type in the IR.
+"""Data types of NKI: a table that maps each public name to the type in the IR.
 
 Source: table "Supported Data Types by NKI" of the public API reference (nki.api.shared).
 NumPy storage is attached by the interpreter under the same names.
@@ -49,7 +49,7 @@ class Float4E2M1FNx4Type(ParametrizedAttribute, TypeAttribute):
 
 
 class Kind(Enum):
-    """The kind of a data type: how engines process its elements."""
+    """How engines process the elements of a data type."""
 
     boolean = "boolean"
     integer = "integer"
@@ -60,7 +60,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class DType:
-    """A data type: its public name, its type in the IR, its size in memory and its range."""
+    """A data type: public name, type in the IR, size in memory and range of values."""
 
     name: str
     type: Attribute
@@ -99,9 +99,9 @@ class DType:
         return (-self.largest if self.signed else 0.0), self.largest
 
     def cannot_hold(self, number: float) -> str | None:
-        """Return why storing a number does not give a number near it; None if it does.
+        """Return why a stored number would not be near the original; None if it would be.
 
-        A number outside the type's range, or one that is rounded to 0, cannot be held.
+        A number cannot be represented if it is outside the type's range or rounded to 0.
         """
         if self.kind not in (Kind.integer, Kind.float):
             return None

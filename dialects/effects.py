@@ -47,7 +47,7 @@ class Effect(NamedTuple):
 
 
 class DependenceKind(Enum):
-    """Kind of data dependence between two operations."""
+    """The type of a data dependence between two operations."""
 
     true = "true"
     anti = "anti"
@@ -80,12 +80,12 @@ _KEPT = "_nki_effects"
 
 
 class _Indexed(NamedTuple):
-    """The parts of an operation's effects that depend on run-time addresses."""
+    """The effects of an operation that depend on run-time addresses."""
 
     skips: bool
     """True when the operation skips accesses that are out of bounds."""
     operands: list[Sequence[SSAValue]]
-    """The operands of each view that the operation uses; indices are among them."""
+    """For each view that the operation uses, the view's operands, which include indices."""
 
 
 def _indexed(op: Operation, views: Sequence[Operation]) -> _Indexed:
@@ -113,7 +113,7 @@ def reads_and_writes(op: Operation) -> list[tuple[SSAValue, Role]]:
 
 
 def role_of(use: Use) -> Role | None:
-    """Return the role of a tile in the operation that uses it; None if the tile is not accessed."""
+    """Return how an operation accesses a tile that it uses; None if it does not access it."""
     op = use.operation
     if is_instruction(op):
         key = type(op), _given(op)

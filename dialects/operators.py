@@ -44,7 +44,7 @@ class ActivationFunction:
     parametric: bool = False
     """True when the function reads the argument `relu_param`."""
     table: str | None = None
-    """The table that the Scalar Engine loads, if several functions share it; else None.
+    """The name of the table that the Scalar Engine loads, if several functions share it; else None.
 
     Not documented. Published profiles of NeuronCore-v3 show that copy, square and rsqrt share a
     table, and that sigmoid, silu, exp and softplus each have their own.
@@ -53,9 +53,9 @@ class ActivationFunction:
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """A word that instructions take as an operator: `nl.add`, `nl.gelu`, `nl.bypass`.
+    """A name that instructions take as an operator: `nl.add`, `nl.gelu`, `nl.bypass`.
 
-    A word may name an ALU operator, an activation function, or both.
+    A name may denote an ALU operator, an activation function, or both.
     """
 
     name: str
@@ -129,10 +129,10 @@ _ACTIVATIONS: dict[str, ActivationFunction] = {
 }
 
 BYPASS = "bypass"
-"""The word for "no operation" in a tensor-scalar stage."""
+"""The name of "no operation" in a tensor-scalar stage."""
 
 AVERAGE = "average"
-"""The word for the mean, a reduction that only `tensor_partition_reduce` has."""
+"""The name of the mean, a reduction that only `tensor_partition_reduce` has."""
 
 COMPARISONS = ("equal", "not_equal", "greater_equal", "greater", "less_equal", "less")
 """Operators that compare two numbers and give 1.0 or 0.0."""
@@ -141,7 +141,7 @@ OPERATORS: dict[str, Operator] = {
     name: Operator(name, _ALU.get(name), _ACTIVATIONS.get(name))
     for name in dict.fromkeys((*_ALU, *_ACTIVATIONS, AVERAGE, BYPASS))
 }
-"""Every operator word by name, ALU operators first, in the order of the public tables."""
+"""Every operator by name, ALU operators first, in the order of the public tables."""
 
 NUMPY_NAMES: dict[str, str] = {
     "absolute": "abs",
@@ -152,4 +152,4 @@ NUMPY_NAMES: dict[str, str] = {
     "sum": "add",
     "prod": "multiply",
 }
-"""The operator word of each NumPy function that has another name than its operator."""
+"""The operator name of each NumPy function whose name differs from the operator's."""

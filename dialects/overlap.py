@@ -14,7 +14,7 @@ Terms = list[tuple[int, int]]
 
 
 def ascending(low: int, pairs: Iterable[tuple[int, int]]) -> tuple[int, Terms]:
-    """Return the lowest element of a pattern, and its terms without the order of access.
+    """Return the lowest element of a pattern, and its terms in ascending order of stride.
 
     `pairs` are (stride, count) in any order; strides may be negative.
     """
@@ -67,7 +67,7 @@ def _reach(terms: Terms) -> int:
 
 
 def merged(terms: Terms) -> Terms:
-    """Return the same set with terms joined where one continues or overlaps the other."""
+    """Return an equal set with terms joined if a term continues or overlaps another term."""
     joined: Terms = []
     for stride, count in terms:
         finer, steps = joined[-1] if joined else (stride, 0)

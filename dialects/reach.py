@@ -1,4 +1,4 @@
-"""Memory outside an allocation that views of it touch.
+"""Memory outside an allocation that views of the allocation touch.
 
 An access pattern may leave its allocation. On a device it then touches neighbouring memory: in HBM
 before or after the tensor, on chip further on in the same partitions or in other partitions. nkijit
@@ -87,7 +87,7 @@ def _leaves(view: TileInfo, count: int, size: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """An allocation and the memory that its views touch outside of it, as rows of `pitch` bytes."""
+    """An allocation with the memory that its views touch around it, as rows of `pitch` bytes."""
 
     allocation: TileInfo
     rows: range
@@ -95,11 +95,11 @@ class Reach:
     columns: range
     """Byte numbers in each row, relative to the allocation's row; negative bytes are before it."""
     extended: bool
-    """True when the rows or columns are more than those of the allocation."""
+    """True when there are more rows or columns than in the allocation."""
 
     @staticmethod
     def of(allocation: TileInfo, views: Iterable[TileInfo]) -> Reach:
-        """Return an allocation extended by the memory that some views of it touch."""
+        """Return an allocation, extended by the outside memory that some of its views touch."""
         count, size = rows_of(allocation)
         first, last, low, high = 0, count, 0, size
         for view in views:
@@ -125,7 +125,7 @@ class Reach:
         return len(self.rows) * len(self.columns)
 
     def place(self, access: AccessPattern, itemsize: int) -> AccessPattern:
-        """Translate a pattern from the allocation's addresses to those of the extended memory.
+        """Translate a pattern from addresses in the allocation to addresses in the extended memory.
 
         Args:
             access: counts elements of `itemsize` bytes from the start of the allocation; on chip

@@ -1,4 +1,4 @@
-"""Tiles: memref types of NKI, and the shape, data type and layout that they describe."""
+"""Tiles: the memref types of NKI, and the shape, data type and layout that these types describe."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class TileInfo:
     time.
     """
     indirection: Indirection | None = None
-    """The kind of run-time address; None when the whole address is static."""
+    """The kind of run-time address (`Indirection`); None when the whole address is static."""
 
     @property
     def partitions(self) -> int:
@@ -178,7 +178,8 @@ def memref_type(
 
     Offsets and strides that are known only at run time are `?` in the type: the offset of a view
     with a scalar index, the stride of dim 0 with a vector of indices, every stride with an index
-    tile. `shape` is the shape of the result, which differs from the layout's for an index tile.
+    tile. `shape` is the shape of the result, which differs from the layout's shape if there is an
+    index tile.
     """
     if layout is None:
         return allocation_type(dtype, shape, region)
@@ -196,11 +197,11 @@ def allocation_type(dtype: DType, shape: tuple[int, ...], region: MemoryRegion) 
 
 @dataclass(frozen=True)
 class ViewForm:
-    """The parts of a view that do not depend on its offset, shared by views that differ only there.
+    """The properties of a view without its offset, shared by views with equal properties.
 
     Iterations of an unrolled loop take the same views of different tiles, or of one tensor at
-    different offsets. The attributes that do not depend on the offset are created, and verified by
-    xDSL, once.
+    different offsets. Attributes that do not depend on the offset are created once, and verified by
+    xDSL once.
     """
 
     memref: NkiMemRef
@@ -223,7 +224,7 @@ class ViewForm:
         shape: tuple[int, ...],
         indirection: Indirection | None = None,
     ) -> ViewForm:
-        """Return the form of views with these strides and counts and a result of `shape`."""
+        """Return the form (view without its offset) with given strides, counts and shape."""
         known: list[int | None] = list(strides)
         if indirection is Indirection.vector:
             known[0] = None
@@ -260,4 +261,4 @@ def _at(form: ViewForm, offset: int) -> tuple[NkiMemRef, IntegerAttr[IntegerType
 
 
 _OF_THE_OFFSET = ("pattern", "byte_pattern")
-"""The cached properties of a `TileInfo` that depend on its offset."""
+"""The cached properties of a `TileInfo` that depend on the tile's offset."""

@@ -7,5 +7,5 @@ from typing import Any
 made: Any = tuple[Any, ...].__new__
 """`made(Class, (…))` equals `Class(…)` with all fields, in half the time.
 
-It skips the Python function that `NamedTuple` generates for its constructor.
+The function skips the constructor that `NamedTuple` generates in Python.
 """

@@ -27,7 +27,7 @@ def operations(block: Block) -> Iterator[Operation]:
 
 
 def directly_in(block: Block) -> Iterable[Operation]:
-    """Return the operations of a block, without those of its nested regions."""
+    """Return the operations directly in a block, without the operations of nested regions."""
     kept: Sequence[Operation] | None = vars(block).get(_KEPT)
     return _linked(block) if kept is None else kept
 

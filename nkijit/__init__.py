@@ -70,7 +70,7 @@ _HOMES = {
     "sweep": "sweeps.sweeping",
     "value_of": "kernels.stepping",
 }
-"""The module that defines each public name; modules themselves are left out."""
+"""The defining module of each public name that is not itself a module."""
 
 _INSTEAD = {
     "simulate_kernel": "call nki.simulate(kernel)(...)",
@@ -79,7 +79,7 @@ _INSTEAD = {
     "benchmark": "it measures kernels on a device",
     "profile": "it measures kernels on a device",
 }
-"""Names of `nki` that older kernels use, each with the advice for the error message."""
+"""Names of `nki` that older kernels use, each with the replacement, for error messages."""
 
 
 if not TYPE_CHECKING:  # type checkers would accept any name

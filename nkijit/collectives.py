@@ -533,7 +533,7 @@ def rank_id(name: str | None = None) -> VirtualRegister:
 
 
 class _Prepared(NkiInstruction):
-    """The instruction of a prepare, with the arguments for its trigger."""
+    """A prepare instruction, with the arguments for its trigger."""
 
     __slots__ = ("arguments", "trigger")
 

@@ -1,4 +1,4 @@
-"""`nki.dtype`: data types (`nki.dtype.bfloat16`), and the annotation for one (`x: nki.dtype`).
+"""`nki.dtype`: data types (`nki.dtype.bfloat16`), and their annotation (`x: nki.dtype`).
 
 The names are those of `nki.language`. The module can be used like a type: `isinstance(x,
 nki.dtype)` and `nki.dtype | None` work. Source: signatures of kernels in the Neuron documentation.
@@ -17,7 +17,7 @@ from nkijit.tracing.dtype_names import as_dtype, missing
 
 
 class _Dtype(ModuleType):
-    """A module that behaves like the type of names of data types."""
+    """A module that can also be used as the type of data types."""
 
     def __call__(self, value: Any) -> str:
         """Return the name of a data type (see `as_dtype`). Raises ValueError."""

@@ -1,14 +1,15 @@
 """Costs of DMA: the descriptors of a transfer, and the time that the DMA engines take for them.
 
-A transfer consists of a queue's trigger, a delay until data moves, the bytes, and a delay until
-waiting instructions can start. Many short transfers are limited by their triggers, as the time of
-a trigger does not depend on the length of rows. There are two times for the bytes, as published
-measurements differ:
+A transfer takes the time of its trigger in a queue, a delay until data moves, the time to move the
+bytes, and a delay until waiting instructions can start. Many short transfers are limited by their
+triggers, as the time of a trigger does not depend on the length of rows. Published measurements of
+the time for the bytes differ, so the model has two times:
 
 - `engine_ns` is the time of an engine in a stream of transfers. Each descriptor takes
   `descriptor_ns` in addition to its bytes (profiles of transfers with prebuilt descriptors).
-- `payload_ns` is the time of an isolated transfer. It does not include `descriptor_ns` for the
-  first `burst_descriptors` of an engine, but is otherwise longer than its bytes (isolated probes).
+- `payload_ns` is the time of an isolated transfer. It excludes `descriptor_ns` for the first
+  `burst_descriptors` of an engine, but moving the bytes takes longer than in a stream (isolated
+  probes).
 
 So a short transfer can be complete before its engines are free for the next one.
 
@@ -73,9 +74,10 @@ def _unless_given(op: NisaOp, select: Callable[[], dge_mode]) -> dge_mode:
 def _copy_mode(op: NisaOp, target: Target) -> dge_mode:
     """The default descriptor mode of dma_copy.
 
-    A vector of indices requires software (DGE reference). With DGE, a conversion of data types
-    requires software too, and hardware generates all others. Without DGE, descriptors are
-    prebuilt, except for addresses that are known only at run time, which require software.
+    A vector of indices requires descriptors that software generates (DGE reference). With DGE
+    (descriptor generation on the device), a conversion of data types requires software as well, and
+    hardware generates all other descriptors. Without DGE, descriptors are prebuilt, except for
+    addresses that are known only at run time, which require software.
     """
     tiles = _tiles(op)
     if by_vector(op):
@@ -122,8 +124,8 @@ def _transfer(
 ) -> Transfer:
     """Return a transfer of `size` bytes, whose contiguous runs have `run` bytes.
 
-    `share` is the part of the bandwidth that the transfer reaches. Transfers from SBUF or PSUM to
-    HBM are stores. All others count as loads, as nothing is published about transfers within HBM
+    `share` is the fraction of the bandwidth that the transfer reaches. Transfers from SBUF or PSUM
+    to HBM are stores. All others count as loads, as nothing is published about transfers within HBM
     and within SBUF.
     """
     dma = target.timing.dma
@@ -165,7 +167,7 @@ class _Parts(NamedTuple):
     most: int
     """The number of descriptors that each of the fullest engines has."""
     least: int
-    """The number of descriptors that each engine has that is not one of the fullest."""
+    """The number of descriptors of each engine that is not among the fullest."""
 
 
 def _parts(first: TileInfo, last: TileInfo, size: int, run: int, target: Target) -> _Parts:
@@ -189,7 +191,7 @@ def _parts(first: TileInfo, last: TileInfo, size: int, run: int, target: Target)
 
 
 def _ends(op: NisaOp) -> tuple[TileInfo, TileInfo]:
-    """The first source and the first destination of a transfer."""
+    """Return the first source and the first destination tile of a transfer."""
     given = [(f.role, info_of(value)) for f, value in op.given_operands() if is_tile(value)]
     read = [tile for role, tile in given if role is Role.read]
     written = [tile for role, tile in given if role is not Role.read]
@@ -246,7 +248,7 @@ def transposes(fits_hardware: Callable[[TileInfo], bool]) -> Transfers:
 
 
 def exchanges(op: NisaOp, target: Target) -> Transfer:
-    """Return the transfer of a sendrecv; the cores synchronise before data moves.
+    """Return the transfer of a sendrecv; the two cores synchronise before data moves.
 
     With `dma_engine.gpsimd_dma` the GpSimd Engine's own DMA engine, separate from the others, moves
     the data.
@@ -268,20 +270,20 @@ def exchanges(op: NisaOp, target: Target) -> Transfer:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The route of a collective's data, as functions of the number of ranks in a group."""
+    """The path of a collective's data, as functions of the number of ranks in a group."""
 
     hops: Callable[[int], int]
-    """Returns the number of consecutive steps, from the number of ranks."""
+    """Returns the number of consecutive steps between ranks, given the number of ranks."""
     share: Callable[[int], float]
-    """Returns the share of the largest list of tensors that passes through each rank."""
+    """Returns the fraction of the largest list of tensors that passes through each rank."""
 
 
 AROUND = Route(lambda n: n - 1, lambda n: (n - 1) / n)
-"""The data goes once around the ring: gather, scatter, all-to-all."""
+"""For gather, scatter and all-to-all: the data moves once around the ring."""
 TWICE_AROUND = Route(lambda n: 2 * (n - 1), lambda n: 2 * (n - 1) / n)
-"""A reduction: the data goes once around the ring to be scattered, and again to be gathered."""
+"""For reductions: the data moves once around the ring to be scattered, and once to be gathered."""
 NEIGHBOUR = Route(lambda n: 1, lambda n: 1.0)
-"""The data goes one step, to the neighbour."""
+"""For permutations: the data moves one step, to the neighbour."""
 
 
 def _ranks(op: NisaOp) -> int:
@@ -292,9 +294,9 @@ def _ranks(op: NisaOp) -> int:
 def collects(route: Route) -> Transfers:
     """Return the function that computes the transfer of a collective.
 
-    Its time is that of the steps from rank to rank, plus that of the bytes. Only two figures are
-    published, for reductions and gathers of a few bytes. The model assumes that links are as fast
-    as the DMA engines.
+    The time of the collective is the time of the steps from rank to rank, plus the time of the
+    bytes. Only two measurements are published, for reductions and gathers of a few bytes. The model
+    assumes that links are as fast as the DMA engines.
     """
 
     def transfer(op: NisaOp, target: Target) -> Transfer:

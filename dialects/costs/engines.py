@@ -61,7 +61,7 @@ def inner_stride(tile: TileInfo) -> int:
 
 
 def stride_factor(factors: StrideFactors, tile: TileInfo) -> float:
-    """The factor by which a strided tile in SBUF is read slower than a contiguous one."""
+    """The factor by which strided reads of a tile in SBUF are slower than contiguous reads."""
     if tile.region is not MemoryRegion.sbuf:
         return factors[0][1]
     size = inner_stride(tile) * tile.dtype.itemsize
@@ -78,7 +78,7 @@ def _is_half(tile: TileInfo) -> bool:
 
 
 def is_narrow(v: Vector, tile: TileInfo) -> bool:
-    """True for 16-bit floating point, and for float8 on targets where it has the same modes."""
+    """True for 16-bit floating point, and for float8 on targets where it is equally fast."""
     is_fp8 = tile.dtype.kind is Kind.float and tile.dtype.bits == _FP8_BITS
     return _is_half(tile) or (v.fp8_is_narrow and is_fp8)
 
@@ -127,7 +127,7 @@ def constant(name: str) -> Formula:
 
 
 def count(name: str, *others: str) -> Formula:
-    """Return the formula of an operand's elements per partition, times the factor of its stride.
+    """Return the formula of an operand's elements per partition, times its stride factor.
 
     `others` are operands read at the same time; the largest stride factor applies.
     """
@@ -175,7 +175,7 @@ def _streamed(
 
 
 def streaming(name: str, rate: str = "rate", start: str | None = None) -> StageCost:
-    """Return the cost of streaming a tile, one element after the other in every partition.
+    """Return the cost of streaming a tile, one element after the other in each partition.
 
     Args:
         name: the operand whose elements count.
@@ -278,8 +278,8 @@ def activating(*columns: str) -> StageCost:
 def two_inputs(first: str, second: str, rate: str = "tensor_tensor_rate") -> StageCost:
     """The cost of streaming two tiles of equal size.
 
-    `rate` is the Vector Engine's constant for two tiles in the same memory. Its counterpart with
-    `_psum_rate` applies when one is in PSUM and one in SBUF.
+    `rate` is the Vector Engine's constant for two tiles in the same memory. If one tile is in PSUM
+    and the other in SBUF, the constant with the suffix `_psum_rate` applies.
     """
     psum_rate = rate.replace("_rate", "_psum_rate")
 

@@ -10,13 +10,13 @@ from nkijit.dialects.hardware.targets import Target
 Number = Callable[[NisaOp, Target], float]
 
 _ATOM, _PRODUCT, _SUM = range(3)
-"""Kinds of formulas by the precedence of their operators, the highest first."""
+"""Levels of formulas by the precedence of their operators, the highest first."""
 
 
 class Formula:
-    """A number of an instruction on a target, with its text.
+    """A function that computes a number for an instruction and target, with its text.
 
-    `*`, `/` and `+` combine formulas. A `note` explains when a part has another value; notes are
+    `*`, `/` and `+` combine formulas. A `note` explains when a term has another value; notes are
     printed after the whole formula.
 
     Example: `str(Formula("N", n) / Formula("rate", rate, note="fast for bfloat16"))` is

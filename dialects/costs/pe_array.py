@@ -23,7 +23,7 @@ def _is_fp32(op: NisaOp) -> bool:
 
 
 def _has_onezero(op: NisaOp) -> bool:
-    """Return True if a hint says that one of the tiles holds only zeros and ones."""
+    """Return True if a hint says that one of the tiles contains only zeros and ones."""
     names = ("is_stationary_onezero", "is_moving_onezero")
     return any(op.declares(name) and op.value_of(name) for name in names)
 

@@ -1,6 +1,6 @@
 """Fast access to operands and results by name, as attributes of operations.
 
-xDSL's own accessors look up the kind of the value at each use. Passes read operands of every
+xDSL's accessors look up the definition of the operand at each use. Passes read operands of every
 instruction many times.
 """
 

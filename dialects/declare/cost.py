@@ -1,8 +1,9 @@
-"""Costs of instructions: the data types in which declarations express them.
+"""Costs of instructions: the data types in which instructions declare their costs.
 
-The formulas are in `costs/engines.py` (Vector, Scalar, GpSimd), `costs/pe_array.py` (Tensor)
-and `costs/dma.py`; their constants are in the data file of the target, `target.timing`. Costs
-depend only on types and compile-time arguments, so instructions of one form share a result.
+The formulas are in `costs/engines.py` (Vector, Scalar, GpSimd), `costs/pe_array.py` (Tensor) and
+`costs/dma.py`; their constants are in the data file of the target, `target.timing`. Costs depend
+only on types and compile-time arguments, so instructions with equal types and arguments share a
+result.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ class Duration(NamedTuple):
     issue: float
     """Time that the engine is busy before the next independent instruction can start.
 
-    For a stationary tile, the time that the array's load port is busy; the array may multiply
-    meanwhile. For DMA, the time that the queue that starts the transfer is busy.
+    For the load of a stationary tile, the time that the array's load port is busy; the array may
+    multiply meanwhile. For DMA, the time that the queue with the trigger is busy.
     """
     latency: float
     """Time from the start of an instruction until a dependent instruction can read its results."""
@@ -36,25 +37,25 @@ class Transfer:
     """Number of bytes that pass through the DMA engines."""
     descriptors: int
     descriptor_bytes: int
-    """Bytes per descriptor: a run that is contiguous in both the source and the destination."""
+    """Bytes per descriptor: a run that is contiguous in both source and destination."""
     engines: int
-    """Number of DMA engines that share the transfer; 0 if the GpSimd Engine's own one moves it."""
+    """Number of DMA engines that share the transfer; 0 if only GpSimd's DMA engine moves it."""
     fullest: int
     """Number of engines that have the most descriptors."""
     engine_ns: float
     """Time that each of the fullest engines is busy, in a stream of transfers."""
     other_ns: float
-    """Time that each engine that is not one of the fullest is busy."""
+    """Time that each of the other engines is busy, in a stream of transfers."""
     payload_ns: float
     """Time from the first byte to the last one, for an isolated transfer."""
     trigger_ns: float
-    """Time that the queue that starts the transfer is busy."""
+    """Time that the queue with the trigger is busy."""
     dispatch_ns: float
     """Time from the end of the trigger to the first byte."""
     notify_ns: float
     """Time from the last byte until an instruction that waits for the transfer can start."""
     mode: dge_mode
-    """The way to generate the descriptors; never `unknown`."""
+    """How the descriptors are generated; never `unknown`."""
     trigger: engine
     """The engine whose queue starts the transfer."""
 

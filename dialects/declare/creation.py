@@ -93,9 +93,9 @@ def put_in_order(block: Block, ops: Sequence[Operation]) -> None:
 
 
 def copied(op: _OpT) -> tuple[_OpT, dict[Operation, Operation]]:
-    """Return a copy of an operation with its regions, and the original of each copied operation.
+    """Return a copy of an operation with its regions, and a map of copies to originals.
 
-    The copy uses the same values from outside. xDSL's `clone` takes twice as long.
+    The copy uses the same values from outside the operation. xDSL's `clone` takes twice as long.
     """
     origins: dict[Operation, Operation] = {}
     values: dict[int, SSAValue] = {}  # by identity, as hashing a value calls a Python function
@@ -109,7 +109,7 @@ def copied_before(op: _OpT, following: Operation, values: dict[int, SSAValue]) -
         op: the operation to copy.
         following: the operation before which the copy is inserted.
         values: replacements for operands, by identity of the original value. The results of the
-            copy are added for those of `op`.
+            copy are added, as replacements for the results of `op`.
     """
     made = _copied_alone(op, values)
     block = following.parent

@@ -1,7 +1,7 @@
 """Field definitions for the bodies of instruction classes.
 
-Each function returns an xDSL field definition with a kind. The kind is a constraint that verifies
-the attribute; it also encodes the user's value, and prints and parses the textual form.
+Each function returns an xDSL field definition with a *kind* (`declare/kinds.py`): a constraint that
+verifies the attribute, encodes the user's value, and prints and parses the textual form.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def tile(
     inside_quadrants: bool = False,
     any_order: bool = False,
 ) -> SSAValue:
-    """A field for a tile that the instruction reads; with `partial`, maybe only some elements."""
+    """A field for a tile that the instruction reads, with `partial` perhaps only in part."""
     kind = OperandKind(
         Role.read,
         indirections=indirections,
@@ -73,13 +73,13 @@ def tile(
 
 
 def tiles(*indirections: Indirection, partial: bool = False) -> Sequence[SSAValue]:
-    """A field for a list of tiles that are read; with `partial`, maybe only some elements."""
+    """A field for a list of tiles that are read, with `partial` perhaps only in part."""
     kind = OperandKind(Role.read, variadic=True, indirections=indirections, partial=partial)
     return var_operand_def(kind)
 
 
 def written_tiles(*, partial: bool = False) -> Sequence[SSAValue]:
-    """A field for a list of tiles that are written; with `partial`, maybe only some elements."""
+    """A field for a list of tiles that are written, with `partial` perhaps only in part."""
     return var_operand_def(OperandKind(Role.write, variadic=True, partial=partial))
 
 

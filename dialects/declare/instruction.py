@@ -2,8 +2,8 @@
 
 An instruction is one op class. Its body lists its fields (`declare/fields.py`) in the order of the
 public API's signature; the `Args` of the API function document them. `@instruction` adds engines,
-first generation, rules and costs, and derives the rest: the xDSL definition, the textual form, the
-encoding of arguments, and the effects. Every other layer reads the resulting `InstructionSpec`.
+first generation, rules and costs, and derives the xDSL definition, the textual form, the encoding
+of arguments, and the effects. Every other layer reads the resulting `InstructionSpec`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Kinds of fields: each is an xDSL constraint, and encodes and decodes the values of arguments."""
+"""Kinds of fields: xDSL constraints that also encode and decode the values of arguments."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Role(Enum):
 
 @dataclass(frozen=True)
 class OperandKind(AttrConstraint):
-    """The kind of an operand: a tile, a scalar, a register or a list of tiles."""
+    """The type of operand that a field takes: a tile, a scalar, a register or a list of tiles."""
 
     role: Role
     accepts_scalar: bool = False
@@ -52,7 +52,7 @@ class OperandKind(AttrConstraint):
     variadic: bool = False
     """True for an operand that is a list of any number of tiles."""
     indirections: tuple[Indirection, ...] = ()
-    """The documented kinds of run-time addresses, besides `scalar`, which every tile may have."""
+    """The documented kinds of run-time addresses; `scalar` is always possible as well."""
     partial: bool = False
     """True when arguments or data decide which elements the instruction touches."""
     inside_quadrants: bool = False
@@ -108,7 +108,7 @@ def _either(names: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class PropertyKind(AttrConstraint, ABC):
-    """The kind of a compile-time argument: converts between Python value, attribute and text."""
+    """The type of a compile-time argument: converts between Python value, attribute and text."""
 
     required: bool = True
     default: Any = None
@@ -147,7 +147,7 @@ class PropertyKind(AttrConstraint, ABC):
 
 
 def described(value: Any) -> str:
-    """Return a value, shortened to one line, and its type for a message."""
+    """Return a value, shortened to one line, and its type, for a message."""
     text = " ".join(repr(value).split())
     if len(text) > 60:
         text = text[:57] + "..."
@@ -155,13 +155,13 @@ def described(value: Any) -> str:
 
 
 def expect(attr: Attribute, ok: bool, expected: str) -> None:
-    """Raise VerifyException unless `ok`; `expected` names the kind of attribute that is legal."""
+    """Raise VerifyException unless `ok`; `expected` describes the legal attributes."""
     if not ok:
         raise VerifyException(f"expected {expected}, got {attr}")
 
 
 def parse_defined_operand(parser: Parser) -> SSAValue:
-    """Parse `%name` of a value that is defined above, without its type."""
+    """Parse `%name`, without a type, of a value that is defined above."""
     operand = parser.parse_unresolved_operand()
     values = parser.ssa_values.get(operand.operand_name)
     if values is None or operand.index >= len(values):
@@ -177,7 +177,7 @@ def _is_numpy_function(value: Any) -> bool:
 
 
 def operator_word(value: Any) -> str | None:
-    """Return the operator word of an nki.language operator or a NumPy function; None for others."""
+    """Return the name of an nki.language operator or NumPy function in `OPERATORS`, or None."""
     name = getattr(value, "nki_operator", None)
     if name is None and _is_numpy_function(value):
         name = NUMPY_NAMES.get(value.__name__, value.__name__)

@@ -39,7 +39,7 @@ _POSITIONS: dict[bytes, tuple[range, ...]] = {}
 
 
 def _positions(segments: Any) -> tuple[range, ...]:
-    """Return, for each declared operand, the positions of its values among all operand values."""
+    """Return, for each declared operand, the positions of its values among all values."""
     key: bytes = segments.data.data
     positions = _POSITIONS.get(key)
     if positions is None:
@@ -59,7 +59,7 @@ class NisaOp(IRDLOperation, ABC):
 
     instruction_name = opt_prop_def(StringKind(required=False), prop_name="name")
     after = opt_prop_def(NamesKind(required=False))
-    """Names of instructions that the user wants to run before this one."""
+    """Names of instructions that the user wants to run before this instruction."""
 
     def operand_named(self, name: str) -> SSAValue | None:
         """The value of operand `name`; None when it is omitted."""
@@ -84,8 +84,8 @@ class NisaOp(IRDLOperation, ABC):
     def get(self, name: str, default: Any = None) -> Any:
         """Return the value of an argument that not every instruction declares.
 
-        The result is that of `operand_named` or `value_of`. `default` is the result for an
-        argument that is not declared, not for one that is omitted.
+        The result is the same as for `operand_named` or `value_of`. `default` is the result for an
+        argument that the instruction does not declare, not for an argument that is omitted.
         """
         f = self.SPEC.by_name.get(name)
         if f is None:
@@ -93,19 +93,19 @@ class NisaOp(IRDLOperation, ABC):
         return self._operand_of(f) if f.index >= 0 else self.value_of(name)
 
     def operands_named(self, name: str) -> tuple[SSAValue, ...]:
-        """The values of operand `name`: none, one, or those of a list."""
+        """The values of operand `name`: none, one, or the values of a list."""
         return self._operands_of(self.SPEC.by_name[name])
 
     @property
     def segments(self) -> tuple[range, ...] | None:
-        """Positions of each operand's values among all values; None if each has exactly one."""
+        """Positions of each operand's values among all values; None if all have exactly one."""
         if not self.SPEC.has_segments:
             return None
         return _positions(self.properties[SEGMENTS])
 
     @property
     def segment_bytes(self) -> bytes:
-        """Return a key that is equal for instructions of a class with the same operands present."""
+        """Return a key of the operands that are present, for instructions of one class."""
         if not self.SPEC.has_segments:
             return b""
         segments: Any = self.properties[SEGMENTS]
@@ -133,16 +133,16 @@ class NisaOp(IRDLOperation, ABC):
 
     @property
     def runs_after(self) -> tuple[str, ...]:
-        """Names of instructions that the user wants to run before this one."""
+        """Names of instructions that the user wants to run before this instruction."""
         return () if self.after is None else NamesKind().decode(self.after)
 
     def run_after(self, name: str) -> None:
-        """Add the name of an instruction that must run before this one."""
+        """Add the name of an instruction that must run before this instruction."""
         names = dict.fromkeys((*self.runs_after, name))
         self.properties["after"] = NamesKind().encode(list(names))
 
     def value_of(self, name: str) -> Any:
-        """The Python value of property `name`, or its default when it is omitted."""
+        """The Python value of property `name`; the property's default when it is omitted."""
         kind: Any = self.SPEC.by_name[name].kind
         attr = self.properties.get(name)
         return kind.default if attr is None else kind.decode(attr)
@@ -247,7 +247,7 @@ _OWN_FIELDS = {
     "name": Field("name", StringKind(required=False), -1),
     "after": Field("after", NamesKind(required=False), -1),
 }
-"""The fields that every instruction has besides those that it declares, by name."""
+"""The fields that every instruction has in addition to its declared fields, by name."""
 
 _INSTRUCTIONS: dict[type[Operation], bool] = {}
 
@@ -264,9 +264,9 @@ def is_instruction(op: Operation) -> TypeGuard[NisaOp]:
 def form_key(op: Operation) -> tuple[object, ...]:
     """Return a key that is equal only for operations that differ at most in operands and results.
 
-    They have the same class and properties: compile-time arguments, names, and the choice of
-    operands present. Attributes are compared by identity. So a key is valid only while the
-    operations exist, and equal forms may have different keys.
+    Such operations have the same class and properties: compile-time arguments, names, and the
+    choice of present operands. Attributes are compared by identity, so a key is valid only while
+    the operations exist, and operations with equal attributes may have different keys.
     """
     properties = op.properties
     return type(op), *properties, *map(id, properties.values())

@@ -244,7 +244,7 @@ class StringKind(PropertyKind):
 
 @dataclass(frozen=True)
 class WordKind(PropertyKind):
-    """A member of one of the public enumerations, printed as a bare word."""
+    """A member of one of the public enumerations, printed by its name only."""
 
     attr_class: type[WordAttr[Any]] = field(kw_only=True)
 
@@ -276,10 +276,10 @@ class WordKind(PropertyKind):
 
 @dataclass(frozen=True)
 class OperatorKind(PropertyKind):
-    """An operator word: an ALU operator, an activation function, or bypass.
+    """An operator of `OPERATORS`: an ALU operator, an activation function, or bypass.
 
-    Rules check which of them an instruction takes, so that IR with a wrong one can be printed and
-    reported.
+    Rules check which operators an instruction takes, so that IR with a wrong operator can be
+    printed and reported.
     """
 
     @property
@@ -463,7 +463,7 @@ class NamesKind(PropertyKind):
 
 @dataclass(frozen=True)
 class GroupsKind(PropertyKind):
-    """A list of lists of integers, or an object whose `groups` is one."""
+    """A list of lists of integers, or an object whose `groups` is such a list."""
 
     @property
     def expected(self) -> str:

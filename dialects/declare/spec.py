@@ -77,9 +77,10 @@ class Limits:
 class Rule:
     """A rule as declared for one op.
 
-    Instructions of one form are checked once, so `check` must depend only on: types, properties,
-    scalar constants, fixed addresses, and which operands share an allocation. Of a tile's start it
-    may use the partition, and in PSUM also the byte; for tiles of one allocation, all of it.
+    Instructions with equal types and arguments are checked once. So `check` must depend only on:
+    types, properties, scalar constants, fixed addresses, and which operands share an allocation. Of
+    a tile's start, it may use the partition and, in PSUM, the byte; for tiles of one allocation,
+    the whole start.
     """
 
     text: RuleText
@@ -89,7 +90,7 @@ class Rule:
     by_offset: bool = False
     """True for a rule about the offset of a view or the address of an allocation.
 
-    It is checked for every operation, not per form.
+    The rule is checked for every operation, not only once for equal operations.
     """
 
 
@@ -97,11 +98,11 @@ class Rule:
 class Accumulators:
     """How an instruction uses the accumulator registers of its engine.
 
-    `idle_clobbers`: with `reduce_cmd.idle` the registers are undefined afterwards.
-    `operator` is the reduction of an instruction that has only one; otherwise `operator_field` is
-    the field that names it. `command` is the command of an instruction without a `reduce_cmd`
-    field. `initial_field` is the operand that `reduce_cmd.load_reduce` loads. `optional`: without
-    a reduction the registers are unchanged, regardless of `reduce_cmd`.
+    `idle_clobbers`: with `reduce_cmd.idle` the registers are undefined afterwards. `operator` is
+    the reduction of an instruction that supports only one operator; otherwise `operator_field` is
+    the field with the operator. `command` is the command of an instruction without a `reduce_cmd`
+    field. `initial_field` is the operand that `reduce_cmd.load_reduce` loads. `optional`: without a
+    reduction the registers are unchanged, regardless of `reduce_cmd`.
     """
 
     engine: engine
@@ -149,7 +150,7 @@ class InstructionSpec:
     An instruction that transposes on request has the argument `is_transpose` instead.
     """
     per_partition: bool
-    """True when the instruction computes each partition alone, in the same way."""
+    """True when the instruction computes each partition independently, in the same way."""
     by_name: Mapping[str, Field] = field(init=False)
     operand_fields: tuple[Field, ...] = field(init=False)
     has_segments: bool = field(init=False)

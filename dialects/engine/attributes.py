@@ -28,19 +28,19 @@ QueueAttr.INTERNED = {queue: QueueAttr(queue) for queue in Queue}
 
 
 class Reason(NamedTuple):
-    """The reason for a wait: the kind of dependence and the operand, as far as known."""
+    """The reason for a wait: the type of dependence and the operand, as far as known."""
 
     kind: DependenceKind | None = None
     operand: str | None = None
     """The operand, as a key of `named_values`; None if unknown."""
     of: int | None = None
-    """For a loop that waits, the number of the instruction in the loop that has the operand."""
+    """For a waiting loop, the number of the instruction in the loop that has the operand."""
 
 
 class Semaphore(NamedTuple):
-    """A wait for another queue: its count of signals must have reached a level.
+    """A wait for another queue: the queue's count of signals must have reached a level.
 
-    The count is that of the block that contains the waiting item.
+    The count belongs to the block that contains the waiting item.
     """
 
     queue: Queue
@@ -51,7 +51,7 @@ class Semaphore(NamedTuple):
 
 
 class Predecessor(NamedTuple):
-    """An edge from an instruction or a loop, in the same block, that must end first."""
+    """An edge from an instruction or loop in the same block that must end first."""
 
     number: int
     queue: Queue | None

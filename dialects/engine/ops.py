@@ -16,17 +16,17 @@
     }
 
 An engine, or a DMA ring, runs the instructions of its queue in order. Instructions are numbered in
-program order over all queues. An NKI instruction can become several of them: the last one contains
-it (`engine.issue`), and the others refer to that one by number. They are a DMA's trigger, the load
-of a table, and other stages and parts. A loop is in every queue that has instructions of its body,
-each time with its own induction variable.
+program order over all queues. An NKI instruction can become several engine instructions. The last
+one (`engine.issue`) contains the NKI instruction; the others (a DMA's trigger, the load of a table,
+further stages and parts) refer to the last one by number. A loop is in every queue that has
+instructions of its body, each time with a separate induction variable.
 
 Each queue counts signals, and waits compare these counts. Before scheduling, `after` lists the
-predecessors of an instruction. After scheduling, `wait` is a list of queues and the counts that
-they must have reached in the same block, and `signal` is the count of the instruction's own queue
-when the instruction has ended. `previous` refers to the previous iteration of the loop. `after` and
+predecessors of an instruction. After scheduling, `wait` lists queues, each with the count that it
+must have reached in the same block, and `signal` is the count of the instruction's own queue when
+the instruction has ended. `previous` refers to the previous iteration of the loop. `after` and
 `wait` end with their reason: a kind of dependence and an operand. When a loop waits, `of` is the
-number of the instruction in it that has the operand.
+number of the instruction inside the loop that has the operand.
 """
 
 from __future__ import annotations
@@ -157,19 +157,19 @@ class ItemOp(IRDLOperation, ABC):
 
     @abstractmethod
     def print_own(self, printer: Printer) -> None:
-        """Print the part of the item that follows its number."""
+        """Print the text of the item between its number and its waits."""
 
     @classmethod
     @abstractmethod
     def parse_own(cls, parser: Parser, parsed: Parsed) -> None:
-        """Parse the part of an item that follows its number."""
+        """Parse the text of an item between its number and its waits."""
 
     def print_body(self, printer: Printer) -> None:
-        """Print the part of the item that follows its waits and signal."""
+        """Print the text of the item after its waits and signal."""
 
     @classmethod
     def parse_body(cls, parser: Parser, parsed: Parsed) -> None:
-        """Parse the part of an item that follows its waits and signal."""
+        """Parse the text of an item after its waits and signal."""
 
     def print(self, printer: Printer) -> None:
         printer.print_string(f" {self.number}")
@@ -208,7 +208,7 @@ class ItemOp(IRDLOperation, ABC):
 
 @irdl_op_definition
 class IssueOp(ItemOp):
-    """Run an NKI instruction: the last part of the last stage that always runs.
+    """Run an NKI instruction, in its last stage that always runs (or in that stage's last part).
 
     `weights` is the number of the instruction that loads the stationary tile of a matrix
     multiplication. Instructions with the same `no_reorder` keep their order.
@@ -290,7 +290,7 @@ class PartOp(ItemOp):
 
 @irdl_op_definition
 class StageOp(PartOp):
-    """Another stage of an issued instruction, or another part of a stage, by its mnemonic."""
+    """A further stage of an issued instruction, or a further part of a stage, by its mnemonic."""
 
     name = "engine.stage"
 
@@ -315,7 +315,7 @@ class StageOp(PartOp):
 
     @property
     def part(self) -> int:
-        """The number of the part among the equal parts of the stage's work, from 0."""
+        """The index of this part among the equal parts of the stage's work, from 0."""
         return _number(self.part_attr) or 0
 
     def print_own(self, printer: Printer) -> None:
@@ -390,7 +390,8 @@ class LoadTableOp(PartOp):
 class TestOp(PartOp):
     """Read the registers that control a loop: its bounds, or the operands of its condition.
 
-    It precedes a loop that counts. In a loop that runs while two numbers differ, it is in the body.
+    The test precedes a counted loop. In a loop that runs while two numbers differ, the test is in
+    the body.
     """
 
     name = "engine.test"
@@ -413,7 +414,7 @@ class TestOp(PartOp):
 
 
 class AnyLoopOp(ItemOp):
-    """A loop in one queue; loops of all queues with the same number are one loop of the kernel."""
+    """A loop in one queue. Equal numbers in several queues mean the same loop of the kernel."""
 
     body = region_def("single_block")
 
@@ -482,7 +483,7 @@ class LoopOp(AnyLoopOp):
 
 @irdl_op_definition
 class WhileOp(AnyLoopOp):
-    """A loop that runs while two numbers differ. Its `engine.test` reads them."""
+    """A loop that runs while two numbers differ. Its `engine.test` reads these numbers."""
 
     name = "engine.while"
 

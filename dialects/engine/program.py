@@ -101,7 +101,7 @@ class QueuesBlock:
     items: dict[Queue, list[ItemOp]] = field(default_factory=dict[Queue, list[ItemOp]])
 
     def find(self, semaphore: Semaphore) -> ItemOp | None:
-        """Return the item whose signal is a semaphore's level; None if there is none."""
+        """Return the item that raises the count to a semaphore's level; None without one."""
         return self._signals(semaphore.queue).get(semaphore.level)
 
     def _signals(self, queue: Queue) -> dict[int, ItemOp]:
@@ -116,7 +116,7 @@ class QueuesBlock:
     )
 
     def awaited(self, item: ItemOp) -> Iterator[ItemOp]:
-        """Yield the items that must end before an item begins, in the same iteration."""
+        """Yield the items that must end before an item can begin, in the same iteration."""
         for semaphore in item.waits:
             if not semaphore.previous:
                 yield _there(self.find(semaphore))
@@ -168,7 +168,7 @@ class Contents:
         self.triggers: dict[int, TriggerOp] = {}
         """The trigger of each DMA, by the DMA's number."""
         self.parts: dict[int, list[PartOp]] = {}
-        """The parts of each instruction, by the instruction's number; without parts of loops."""
+        """The instructions for further parts of each instruction, by number; without loops."""
         self._first: dict[int, int] = {}
         """The number of the first instruction in each loop, by the loop's number."""
         for queue in program.queues:

@@ -1,4 +1,4 @@
-"""The queues of a core: one per engine and one per DMA ring."""
+"""The queues of a core: one for each engine, and one for each DMA ring."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class Queue(IntEnum):
     """The queues of a core: one for each engine, then the rings of its DMA engines.
 
     The assignment of DMAs to rings is not documented. nkijit has one ring per direction for DMAs
-    that the Sync Engine starts, and one for each other engine that starts DMAs.
+    that the Sync Engine starts, and one ring for each other engine that starts DMAs.
     """
 
     tensor = 0

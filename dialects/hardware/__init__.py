@@ -1,1 +1,1 @@
-"""Hardware data of each generation: sizes, limits and constants of time."""
+"""Hardware data of each generation: sizes, limits and timing constants."""

@@ -1,7 +1,7 @@
-"""Targets: the NeuronCore generations and their numbers.
+"""Targets: the NeuronCore generations, with their sizes and limits.
 
-`TARGETS` is the only source of a generation's numbers. Constants of time come from the
-generation's data file, see `hardware/timing.py`.
+`TARGETS` is the only source of a generation's numbers. Timing constants come from the generation's
+data file, see `hardware/timing.py`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TENSOR_ENGINE_GROUP = 32
 """`INDIRECTION_GROUP` for instructions of the Tensor Engine."""
 
 PARTITIONS_PER_QUADRANT = 32
-"""Number of partitions of a quadrant, which one bank of the Vector Engine reads.
+"""Number of partitions of a quadrant: the partitions that one bank of the Vector Engine reads.
 
 The engine can move data between the partitions of a bank.
 """
@@ -41,8 +41,8 @@ The engine can move data between the partitions of a bank.
 def start_partitions(partitions: int) -> range:
     """Return the legal first partitions of a tile of `partitions` partitions.
 
-    A tile of up to one quadrant can begin at any quadrant, one of up to two quadrants at either
-    half, and a larger one at partition 0 (architecture guide, NeuronCore-v2).
+    A tile of up to one quadrant can begin at any quadrant, a tile of up to two quadrants at either
+    half, and a larger tile at partition 0 (architecture guide, NeuronCore-v2).
     """
     quadrant = PARTITIONS_PER_QUADRANT
     step = quadrant if partitions <= quadrant else 2 * quadrant
@@ -62,7 +62,7 @@ ACCESS_STRIDES = range(-(2**15), 2**15)
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Target:
-    """The numbers of one NeuronCore generation.
+    """The sizes and limits of one NeuronCore generation.
 
     Sizes are per partition where the name says so. Sources: the Trainium architecture guides
     (clocks, SBUF and PSUM sizes, tile limits), the direct allocation guide (usable SBUF).
@@ -83,7 +83,7 @@ class Target:
     gemm_stationary_fmax: int
     """Largest number of columns of a stationary tile."""
     gemm_moving_fmax: int
-    """Columns of a moving tile that fill one PSUM bank with float32 (`nl.tile_size`)."""
+    """Number of columns of a moving tile that fills one PSUM bank with float32 (`nl.tile_size`)."""
     moving_columns_max: int
     """Largest number of columns of a moving tile with a float32 dst."""
     vector_transpose_max: int
@@ -94,7 +94,7 @@ class Target:
     max_access_dims: int
     """Largest number of dimensions of an access pattern, including the partition dimension."""
     timing: Timing
-    """The constants of time that the cost model uses."""
+    """The timing constants of the cost model."""
     disable_dge: bool = False
     """True when DMA descriptors are generated before the kernel runs, except for addresses that
     are known only at run time. The vendor's compiler does so with `--disable-dge`, and did so on
@@ -204,7 +204,7 @@ def target_named(name: str) -> Target:
 
 
 def with_timing(target: Target, path: str | PathLike[str]) -> Target:
-    """Return the target with the constants of time of another data file.
+    """Return the target with the timing constants of another data file.
 
     Raises:
         TimingError: the file cannot be used, see `load_timing`.

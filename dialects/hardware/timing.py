@@ -1,4 +1,4 @@
-"""The constants of time of a NeuronCore generation, read from one data file per generation.
+"""The timing constants of a NeuronCore generation, read from one data file per generation.
 
 `timings/trn1.toml`, `trn2.toml` and `trn3.toml` hold every number of the cost model, each with its
 source and reliability. `load_timing` also reads a custom file, which must have all sections and
@@ -27,8 +27,8 @@ from nkijit.dialects.files import read_regular
 StrideFactors = tuple[tuple[float, float], ...]
 """Pairs of a stride in bytes and the factor by which reads with that stride are slower.
 
-Between two pairs the factor is interpolated. Smaller and larger strides have the factor of the
-first and of the last pair.
+Between two pairs, the factor is interpolated. Strides below the first pair have its factor, strides
+above the last pair have the last factor.
 """
 
 
@@ -62,12 +62,12 @@ class Vector:
     min_interval_dynamic_cycles: float
     """`min_interval_cycles` of an instruction with an address that is known only at run time."""
     startup_ns: float
-    """Time from the start of an instruction to its result, without the time of its elements."""
+    """Time from the start of an instruction to its result, without streaming its elements."""
     stride_factors: StrideFactors
     fp8_is_narrow: bool
     """True when float8 is as fast as 16-bit floating point."""
     rate: float
-    """Rate of instructions that have no rate of their own."""
+    """Rate of instructions for which there is no specific rate."""
     narrow_rate: float
     """Rate of tensor_copy and tensor_scalar: contiguous narrow tiles, all in SBUF."""
     narrow_strided_rate: float
@@ -81,7 +81,7 @@ class Vector:
     tensor_tensor_rate: float
     """Rate of tensor_tensor with both inputs in the same memory."""
     tensor_tensor_psum_rate: float
-    """Rate of tensor_tensor with one input in PSUM and one in SBUF."""
+    """Rate of tensor_tensor with one input in PSUM and the other in SBUF."""
     tensor_tensor_narrow_rate: float
     """Rate of tensor_tensor with narrow inputs in SBUF and a narrow result."""
     scalar_tensor_tensor_rate: float
@@ -135,7 +135,7 @@ class Scalar:
     function_psum_rate: float
     silu_psum_rate: float
     column_operand_ns: float
-    """Added to the startup for each operand that is a column, [P, 1]."""
+    """Added to the startup for each operand of shape [P, 1]."""
     accumulator_read_cycles: float
     accumulator_read_ns: float
     table_load_ns: float
@@ -158,7 +158,7 @@ class GpSimd:
     read_bytes_per_cycle: float
     """Bytes per partition and cycle that an instruction reads, all inputs together."""
     topk_element_cycles: float
-    """Cycles of topk per element; each result takes one more cycle."""
+    """Cycles of topk per element; each result takes an additional cycle."""
     gather_index_cycles: float
     """Cycles of local_gather per index."""
     gather_element_cycles: float
@@ -171,8 +171,8 @@ class GpSimd:
 class Tensor:
     """Constants of the Tensor Engine.
 
-    A column is one column, with all rows, of the moving or stationary tile. The "feed" of a tile is
-    the number of cycles in which its columns stream in.
+    Columns are columns of the moving or stationary tile, with all rows. The "feed" of a tile is the
+    number of cycles in which its columns stream in.
     """
 
     min_interval_cycles: float
@@ -180,11 +180,11 @@ class Tensor:
     """Cycles of a multiplication in addition to its columns."""
     fp32_passes: float
     fp32_onezero_passes: float
-    """`fp32_passes` of a matmul with a hint that one of its tiles holds only zeros and ones."""
+    """`fp32_passes` of a matmul with a hint that one of the tiles contains only zeros and ones."""
     fp32_overhead_cycles: float
     """`overhead_cycles` of a float32 multiplication."""
     latency_ns: float
-    """Time from the start of a multiplication to its result, without the time of its columns."""
+    """Time from the start of a multiplication to its result, without streaming columns."""
     latency_cycles_per_column: float
     fp32_latency_cycles: float
     """Constant part of the latency of a float32 multiplication.
@@ -221,7 +221,7 @@ class Dma:
     hbm_bytes_per_ns: float
     """One core's share of the HBM bandwidth of the chip."""
     descriptor_ns: float
-    """Time that an engine takes per descriptor in a stream of transfers, besides its bytes."""
+    """Time that an engine takes per descriptor in a stream of transfers, without the bytes."""
     efficient_descriptor_bytes: int
     """Bytes from which the vendor's documents call a descriptor efficient."""
     max_descriptor_bytes: int
@@ -263,7 +263,7 @@ class Dma:
     transpose_block_bytes: int
     """Bytes per descriptor of a transpose."""
     compute_share: float
-    """Share of the DMA bandwidth that a transfer reaches that adds to other data (dma_compute)."""
+    """Share of the DMA bandwidth that a dma_compute transfer reaches when it adds to other data."""
     gpsimd_bytes_per_ns: float
     """Bandwidth of the GpSimd Engine's own DMA engine, per direction."""
 
@@ -305,7 +305,7 @@ class Collectives:
 
 
 class End(Enum):
-    """The end of a constant's range at which a kernel is fastest, or slowest."""
+    """The two ends of a constant's range: kernels are fastest at one end, slowest at the other."""
 
     fast = "fast"
     slow = "slow"
@@ -336,10 +336,10 @@ class Timing:
     sequencer: Sequencer
     collectives: Collectives
     spreads: tuple[Spread, ...] = field(default=(), kw_only=True)
-    """Ranges of the constants that have one in the data file."""
+    """The constants whose range is in the data file, with that range."""
 
     def at(self, end: End) -> Timing:
-        """Return the constants with every range replaced by its value at one end."""
+        """Return the constants with every range replaced by its fast or its slow end."""
         sections: dict[str, Any] = {}
         for spread in self.spreads:
             section = sections.get(spread.section, getattr(self, spread.section))

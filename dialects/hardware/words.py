@@ -9,7 +9,7 @@ from nkijit.dialects.spelling import did_you_mean
 
 
 class Members(EnumMeta):
-    """Metaclass of the public enumerations: an unknown member raises an error that names it."""
+    """Metaclass of the public enumerations: unknown members raise an error with their name."""
 
     def __getattr__(cls, name: str) -> Any:
         if name.startswith("_"):

@@ -1,4 +1,4 @@
-"""The `ncc` dialect: one op per function of `nki.collectives`, same name, same argument names.
+"""The `ncc` dialect: one op per function of `nki.collectives`, with the same name and arguments.
 
 Ranks run the same kernel, each with its own memory. A collective moves data between the ranks of a
 group.
@@ -26,7 +26,7 @@ TRIGGER_OF: dict[type[NisaOp], type[NisaOp]] = {
     AllGatherVPrepareOp: AllGatherVTriggerOp,
     AllToAllVPrepareOp: AllToAllVTriggerOp,
 }
-"""The trigger instruction of each collective that is split in two, by its prepare instruction."""
+"""The trigger instruction of each collective in two parts, by its prepare instruction."""
 
 MEETINGS: tuple[type[NisaOp], ...] = (
     CoreBarrierOp,
@@ -36,7 +36,7 @@ MEETINGS: tuple[type[NisaOp], ...] = (
         if op not in TRIGGER_OF and any(f.accepts_tile for f in op.SPEC.operand_fields)
     ),
 )
-"""Instructions at which the cores wait for each other, with their writes to the named tensors.
+"""Instructions at which all cores wait for each other, and then see earlier writes to the operands.
 
 Not included are instructions that return a rank or prepare a collective.
 """

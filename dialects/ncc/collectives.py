@@ -132,7 +132,7 @@ class AllGatherOp(NisaOp):
     stages=_stage("ALL_GATHER_V", AROUND, "dsts", "srcs", "metadata_tensor"),
 )
 class AllGatherVOp(NisaOp):
-    """`dsts` of every rank: a slot for each rank of its group with the elements that it sent."""
+    """`dsts` of every rank: a slot for each rank of the group, with that rank's elements."""
 
     name = "ncc.all_gather_v"
 
@@ -231,7 +231,7 @@ class ReduceScatterOp(NisaOp):
     stages=_stage("ALL_TO_ALL", AROUND, "dsts", "srcs"),
 )
 class AllToAllOp(NisaOp):
-    """`dsts` of rank `r`: part `r` of the `srcs` of all ranks of its group, in their order."""
+    """`dsts` of rank `r`: part `r` of the `srcs` of every rank of the group, in order."""
 
     name = "ncc.all_to_all"
 
@@ -256,7 +256,7 @@ class AllToAllOp(NisaOp):
     stages=_stage("ALL_TO_ALL_V", AROUND, "dsts", "srcs", "metadata_tensor"),
 )
 class AllToAllVOp(NisaOp):
-    """`dsts` of every rank: the elements that each rank sent to it. Counts are run-time values."""
+    """`dsts` of every rank: the elements sent to it; counts are known only at run time."""
 
     name = "ncc.all_to_all_v"
 

@@ -88,9 +88,9 @@ def two_dims_in_sbuf(op: NisaOp, target: Target) -> Violation | None:
 
 
 def one_tensor(*, never: bool) -> Rule:
-    """Return the rule that a list of tensors in SBUF has only one.
+    """Return the rule that a list of tensors in SBUF has a single tensor.
 
-    With `never`, a list of tensors in HBM has only one, too.
+    With `never`, lists of tensors in HBM must have a single tensor, too.
     """
 
     def check(op: NisaOp, target: Target) -> Violation | None:
@@ -296,9 +296,9 @@ def equal_slots(op: NisaOp, target: Target) -> Violation | None:
 
 
 def rdispls_since(since: nc_version | None) -> Rule:
-    """Return the rule that `has_rdispls` requires a generation or a newer one.
+    """Return the rule that `has_rdispls` requires at least a given NeuronCore generation.
 
-    None means that no generation supports it.
+    If the generation is None, no generation supports the argument.
     """
 
     def check(op: NisaOp, target: Target) -> Violation | None:

@@ -1,4 +1,4 @@
-"""The `nisa` dialect: one op per instruction of `nki.isa`, same name, same argument names."""
+"""The `nisa` dialect: one op per instruction of `nki.isa`, with the same name and arguments."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ class Accumulation(Enum):
     overwrites = "overwrites"
     adds = "adds"
     by_location = "by_location"
-    """The matmul adds to elements that a matmul has written before, and overwrites the others."""
+    """The matmul adds to elements that a matmul has written, and overwrites the others."""
 
 
 _OF_ARGUMENT = {
@@ -28,8 +28,8 @@ _OF_ARGUMENT = {
 def accumulation_of(op: NisaOp, target: Target) -> Accumulation | None:
     """Return the effect of a matmul on the contents of `dst`; None for other instructions.
 
-    The argument `accumulate` decides, unless it is None. Then transpose mode, which moves bits,
-    overwrites, and other matmuls accumulate by location.
+    The argument `accumulate` decides, unless it is None. If it is None, transpose mode, which moves
+    bits, overwrites, and other matmuls accumulate by location.
     """
     if not op.declares("accumulate"):
         return None

@@ -51,7 +51,7 @@ from nkijit.dialects.rule_texts.targets import ENGINE_OPERATOR
 from nkijit.dialects.tiles import is_tile
 
 READ_ACCUMULATORS = Stage("READ_ACCUMULATORS", ("reduce_res",), ACCUMULATOR_READ, when="reduce_res")
-"""The additional stage that reads the accumulators into `reduce_res`, if that is present."""
+"""The additional stage that reads the accumulators into `reduce_res`, if present."""
 
 
 def _has_scalar_bias(op: NisaOp) -> bool:

@@ -70,7 +70,7 @@ def _ranks(op: NisaOp, target: Target) -> Violation | None:
 
 
 GPSIMD_DMA_BYTES_PER_BYTE = 256
-"""Limit of the GpSimd Engine's DMA: bytes per partition, divided by the bytes of an element."""
+"""Limit of the GpSimd Engine's DMA: bytes per partition, times the size of an element."""
 
 
 def _gpsimd_dma_size(op: NisaOp, target: Target) -> Violation | None:
@@ -102,7 +102,7 @@ def _gpsimd_dma_size(op: NisaOp, target: Target) -> Violation | None:
     stages=(Stage("SENDRECV", ("dst", "src"), moving(exchanges)),),
 )
 class SendrecvOp(NisaOp):
-    """Send `src` to the other core and receive its tile into `dst`."""
+    """Send `src` to the other core, and receive a tile from the other core into `dst`."""
 
     name = "nisa.sendrecv"
 

@@ -38,7 +38,7 @@ UNTOUCHED = 255
 
 
 def shuffled_rows(mask: tuple[int, ...], rows: int) -> dict[int, int]:
-    """Return, for each row of dst that the shuffle writes, the row of src that it comes from."""
+    """Map each row of dst that the shuffle writes to the row of src that is copied there."""
     taken: dict[int, int] = {}
     for row in range(rows):
         quadrant, lane = divmod(row, PARTITIONS_PER_QUADRANT)
@@ -111,7 +111,7 @@ _MAX_INDICES = 4096
 
 
 def valid_indices(op: NisaOp) -> int | None:
-    """The number of indices that each GpSimd core uses; None if unknown."""
+    """The number of indices that each GpSimd core uses; None if it is unknown."""
     given, index = op.value_of("num_valid_indices"), tile_of(op, "index")
     if given is not None:
         return given

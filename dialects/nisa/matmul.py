@@ -45,7 +45,7 @@ from nkijit.dialects.rule_texts.shapes import MATMUL_MODE, MATMUL_SHAPE, TRANSPO
 from nkijit.dialects.tiles import TileInfo
 
 DOUBLE_ROW = 2
-"""Number of rows that double_row packs into one PE row: the size of the first free dimension."""
+"""Number of rows that double_row packs into a PE row (size of the first free dimension)."""
 
 _FP8FN = "float8_e4m3fn"
 _FP8FN_SINCE = nc_version.gen4

@@ -49,7 +49,7 @@ MAX_DMA_PRIORITY = 3
 
 
 def gathers_with_software() -> Rule:
-    """Return the rule that a vector of indices requires descriptors that software generates."""
+    """Return the rule that a vector of indices requires software-generated descriptors."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         mode = op.value_of("dge_mode")

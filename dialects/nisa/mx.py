@@ -1,7 +1,7 @@
 """Microscaling (MX) instructions of NeuronCore-v4: quantize_mx and nc_matmul_mx.
 
-MX data is a tile of x4 elements, each of four float8 or float4 values, and a tile of scales. One
-x4 element in each of 8 partitions, 32 values, share a scale, which is a power of two.
+MX data is a tile of x4 elements (four float8 or float4 values each) and a tile of scales. The 32
+values of one x4 element in each of 8 partitions share a scale, which is a power of two.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _SCALES = ("float8_e8m0fnu", "uint8")
 
 
 def scale_rows(partitions: int) -> list[int]:
-    """Return, for each group of 8 partitions of data, the row of the scale tile with its scales."""
+    """Return the row of the scale tile with the scales of each group of 8 partitions of data."""
     return [
         first + scale
         for first in range(0, partitions, QUADRANT)

@@ -171,7 +171,7 @@ class TopkOp(NisaOp):
     """The largest of `n` elements in each 16 partitions of `src`, and their indices.
 
     Elements and results are ordered by column, and by partition within a column. So the results
-    fill a sixteenth of the destinations; the rest is unchanged.
+    fill a sixteenth of each destination; the remaining elements are unchanged.
     """
 
     name = "nisa.topk"

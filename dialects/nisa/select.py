@@ -253,7 +253,7 @@ def _bounds_shape(op: NisaOp, target: Target) -> Violation | None:
     stages=(Stage("SEQUENCE_BOUNDS", ("dst", "segment_ids"), on_gpsimd("segment_ids")),),
 )
 class SequenceBoundsOp(NisaOp):
-    """`dst` has the first index of each element's segment, then the index after its last."""
+    """`dst` = the first index of each element's segment, and the index after its last element."""
 
     name = "nisa.sequence_bounds"
 

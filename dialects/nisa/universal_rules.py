@@ -230,7 +230,7 @@ def cannot_walk(access: AccessPattern, target: Target) -> str | None:
 
 
 def merged_axes(access: AccessPattern) -> list[tuple[int, int]]:
-    """Return (stride, count) of each dimension; neighbours are merged if one stride covers both."""
+    """Return (stride, count) of each dimension; neighbours with a common stride are merged."""
     axes: list[tuple[int, int]] = []
     for stride, count in zip(reversed(access.strides), reversed(access.shape), strict=True):
         if count == 1:
@@ -245,7 +245,7 @@ def merged_axes(access: AccessPattern) -> list[tuple[int, int]]:
 def _parts_of(stride: int, count: int) -> int | None:
     """Return the number of dimensions that an engine needs for a run: 1, or 2 for a long run.
 
-    None if two are not enough.
+    None if two dimensions are not enough.
     """
     if count <= ACCESS_COUNT_MAX:
         return 1
@@ -285,7 +285,7 @@ def _overlap(op: NisaOp, target: Target) -> Violation | None:
 
 
 def _read_too_late(read: Field, src: SSAValue, dst: SSAValue, streams: bool) -> str | None:
-    """Return why an instruction may read elements after it has overwritten them, or None."""
+    """Return why an instruction may read elements after overwriting them; None if it never does."""
     source, result = info_of(src), info_of(dst)
     if source.indirection or result.indirection or not source.overlaps(result):
         return None
@@ -307,11 +307,11 @@ def _read_too_late(read: Field, src: SSAValue, dst: SSAValue, streams: bool) -> 
 def _clash(
     read: AccessPattern, source: TileInfo, written: AccessPattern, result: TileInfo, in_step: bool
 ) -> bool:
-    """Return True if an element is read at a byte to which another element is written.
+    """Return True if an element may be read after the write of another element changed its bytes.
 
     With `in_step`, elements are read and written one after the other, so only the write of an
-    earlier element counts. Both walks have the same number of elements, and they overlap. False
-    also for walks of more than `ENUMERABLE` elements that no simple case decides.
+    earlier element counts. Both patterns have the same number of elements, and overlap. Also
+    returns False for patterns of more than `ENUMERABLE` elements that no simple case decides.
     """
     size, result_size = source.dtype.itemsize, result.dtype.itemsize
     if size == result_size and merged_axes(read) == merged_axes(written):

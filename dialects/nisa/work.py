@@ -17,9 +17,9 @@ from nkijit.dialects.tiles import info_of, is_tile
 def flops_of(op: NisaOp) -> float:
     """Floating-point operations of an instruction.
 
-    A matmul multiplies and adds: 2 K M N, where K includes the values that are packed into a row.
-    Other instructions count one operation per element of their largest tile. Instructions that
-    only move data count none: DMA, registers, transposes, barriers.
+    A matmul multiplies and adds: 2 K M N operations, where K includes the values that are packed
+    into a row. Other instructions count one operation per element of their largest tile.
+    Instructions that only move data (DMA, registers, transposes, barriers) count 0.
     """
     if is_transpose(op):
         return 0

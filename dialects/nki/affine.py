@@ -1,7 +1,7 @@
-"""Numbers that vary with the iterations of `nki.repeat`: affine expressions of its index.
+"""Numbers that vary with the iterations of `nki.repeat`: affine expressions of the index.
 
-An operation in repeats is written as in their first iterations, where all indices are 0. Its
-attribute `varies` holds the numbers that vary, by the name of the property that contains them.
+An operation inside repeats is written as in the first iterations, in which all indices are 0. The
+attribute `varies` contains the varying numbers, by the name of the property that contains them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Affine:
 
     constant: int
     terms: tuple[tuple[str, int], ...] = ()
-    """(index, step) for each surrounding repeat with a step other than 0, outermost first."""
+    """(index, step) for each surrounding repeat with a nonzero step, outermost first."""
 
     @staticmethod
     def of(constant: int, steps: Iterable[tuple[str, int]]) -> Affine:
@@ -97,16 +97,17 @@ class AffineAttr(Data[Affine]):
 
 
 Varying = tuple[tuple[str, tuple[Affine, ...]], ...]
-"""(name, integers) of each property that varies: all of its integers in printed order."""
+"""(name, integers) of each property that varies: the integers of the property in printed order."""
 
 
 @irdl_attr_definition
 class VariesAttr(Data[Varying]):
     """The varying numbers of an operation: `#nki.varies<address = [0, m*2048]>`.
 
-    Maps each property that varies to all of its integers in printed order; those of a string are
-    its decimal numbers. The key `type` is for the result's type, and `hint` for its name. A `?`
-    after the name of a property means: iterations in which it has its default omit it.
+    Maps each property that varies to its integers in printed order; for a string, these are its
+    decimal numbers. The key `type` is for the result's type, and `hint` for the result's name. A
+    `?` after the name of a property means that iterations omit the property when it has its
+    default.
     """
 
     name = "nki.varies"

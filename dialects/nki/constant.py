@@ -48,8 +48,8 @@ class DataAttr(Data[bytes]):
     def parse_bytes(parser: AttrParser) -> Callable[[int], bytes]:
         """Parse the output of `print_bytes`.
 
-        Returns a function that takes a limit and returns the bytes. It raises ParseError for more
-        bytes than the limit, without decompressing them.
+        Returns a function that takes a limit and returns the bytes. The function raises ParseError
+        for more bytes than the limit, without decompressing them.
         """
         compressed = parser.parse_optional_keyword("zlib") is not None
         pos = parser.pos
@@ -88,7 +88,7 @@ def _inflated(text: str, limit: int) -> bytes:
 
 @irdl_op_definition
 class ConstantOp(IRDLOperation):
-    """A tensor in shared HBM that holds constant data (`nl.shared_constant`); never written."""
+    """A tensor in shared HBM that contains constant data (`nl.shared_constant`); never written."""
 
     name = "nki.constant"
 

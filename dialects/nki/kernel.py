@@ -47,7 +47,7 @@ _BODY = (
     *("nki.", "nisa.", "ncc.", "arith.constant", "arith.cmpi"),
     *("scf.for", "scf.while", "scf.condition", "scf.yield"),
 )
-"""Name prefixes of the operations that a kernel may contain; others are refused."""
+"""Name prefixes of the operations that a kernel may contain; other operations are refused."""
 _NOT_EQUAL = 1
 """The predicate of `arith.cmpi ne`, the condition of a loop."""
 
@@ -305,7 +305,7 @@ def kernels_of(module: Operation) -> list[KernelOp]:
 
 
 def launches(module: Operation) -> list[list[KernelOp]]:
-    """The kernels of a module, grouped by launch: each list has one kernel per core."""
+    """Return the kernels of a module, grouped by launch: each list has one kernel per core."""
     found: dict[str, list[KernelOp]] = {}
     for kernel in kernels_of(module):
         found.setdefault(kernel.launch_name, []).append(kernel)

@@ -1,7 +1,7 @@
 """Registers: 32-bit integers in an engine's sequencer at run time.
 
-A register is storage, like a tile: `nki.register` allocates one, instructions write it, and every
-use reads its value at that time. `nki.read` reads the value for the bounds of a loop. The
+A register is storage, like a tile: `nki.register` allocates a register, instructions write it, and
+every use reads the current value. `nki.read` reads the value for the bounds of a loop. The
 induction variable of a loop is an `i32` and can be used like a read-only register.
 """
 

@@ -1,8 +1,9 @@
-"""`nki.repeat`: a Python loop of the user's, whose iterations are all in the trace.
+"""`nki.repeat`: a Python loop of the user's kernel, whose iterations are all in the trace.
 
-It shortens the text of a kernel and is not a loop on the device: it means its iterations in
-sequence. Execution, verification and lowering work on the unrolled kernel (`unroll`). In a repeat,
-an operation is written as in the first iteration, with numbers that vary (`nki.affine`).
+A repeat shortens the text of a kernel. It is not a loop on the device, but an abbreviation of its
+iterations in sequence. Execution, verification and lowering work on the unrolled kernel (`unroll`).
+Inside a repeat, an operation is written as in the first iteration, with numbers that vary
+(`nki.affine`).
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ from nkijit.dialects.walks import operations
 class TilesType(ParametrizedAttribute, TypeAttribute):
     """A list of tiles from all iterations of a repeat: `!nki.tiles<memref<…>>`.
 
-    The element type is that of the first tile; others may have other sizes.
+    The element type is the type of the first tile; other tiles may have other sizes.
     """
 
     name = "nki.tiles"
@@ -105,14 +106,15 @@ class YieldOp(IRDLOperation):
 class RepeatOp(IRDLOperation):
     """Iterations in sequence: `%tiles = nki.repeat m = 0 to 16 { … nki.yield %tile }`.
 
-    `m` is the name of its index, which counts from 0; the end may depend on the indices of
+    `m` is the name of the index, which counts from 0. The end may depend on the indices of
     surrounding repeats (`0 to g+1`). Each result is the list of a yielded value from all
     iterations, in order; yielded lists are concatenated. `nki.element` selects an element.
 
-    The body is that of the first iteration. Numbers that vary are affine in the indices of the
-    surrounding repeats: offsets of views and addresses are written in place (`offset=m*512+64`),
-    scalar operands are `nki.number`, and all others are in the attribute `varies` (`VariesAttr`).
-    Unrolling creates equal views of a block and of its surrounding blocks only once.
+    The body is written as in the first iteration. Numbers that vary are affine in the indices of
+    the surrounding repeats: offsets of views and addresses are written in place
+    (`offset=m*512+64`), scalar operands are `nki.number`, and all other numbers are in the
+    attribute `varies` (`VariesAttr`). Unrolling creates equal views of a block and of its
+    surrounding blocks only once.
     """
 
     name = "nki.repeat"
@@ -126,7 +128,7 @@ class RepeatOp(IRDLOperation):
 
     @staticmethod
     def of(index: str, end: Affine, body: Block) -> RepeatOp:
-        """Create a repeat with a body; its results are those of the body's `nki.yield`, if any."""
+        """Create a repeat with a body; the results are the values of the `nki.yield`, if any."""
         last = body.last_op
         values = last.values if isinstance(last, YieldOp) else ()
         return RepeatOp.create(
@@ -300,7 +302,7 @@ def list_type(value: SSAValue) -> TilesType:
 
 
 def element_type(value: SSAValue) -> Attribute:
-    """Return the type of a list's first element; any other value counts as a list of itself."""
+    """Return the type of a list's first element; for a value that is no list, the value's type."""
     return value.type.element if isinstance(value.type, TilesType) else value.type
 
 

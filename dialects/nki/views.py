@@ -56,7 +56,7 @@ INDEX_DTYPES = ("int32", "uint32")
 
 
 def numbers_held(index: TileInfo, group: int = INDIRECTION_GROUP) -> int:
-    """Return the number of indices that an index tile has for each group of partitions.
+    """Return the number of indices in an index tile for each group of partitions.
 
     `group` is the number of partitions in a group.
     """
@@ -65,7 +65,7 @@ def numbers_held(index: TileInfo, group: int = INDIRECTION_GROUP) -> int:
 
 
 def base_of(value: SSAValue) -> SSAValue:
-    """Return the allocation or kernel argument of a view; any other value is its own base."""
+    """Return the allocation or kernel argument of a view; other values are returned unchanged."""
     owner = value.owner
     # Called for every operand, and xDSL's own access by name takes ten times as long.
     return value_at(operand_tuple(owner), 0) if type(owner) is ViewOp else value
@@ -101,7 +101,7 @@ def _uses_of(base: SSAValue) -> tuple[list[SSAValue], bool]:
 
 
 def reach_of(*bases: SSAValue) -> Reach:
-    """Return an allocation or kernel argument with the memory that its views touch outside of it.
+    """Return an allocation or kernel argument, with the memory around it that its views touch.
 
     Args:
         bases: the values that denote the tensor in the programs of a launch.
@@ -164,7 +164,7 @@ def access_in_partition(value: SSAValue) -> AccessPattern:
 
 @dataclass(frozen=True, slots=True)
 class DynamicPart:
-    """The part of a view's address that an index determines at run time.
+    """The part of a view's address that an index determines at run time, of one of three kinds.
 
     scalar: the view starts `index * scale` elements after its offset. vector: element `w` of dim 0
     is `index[w] * scale` elements after the offset. Both: `0 <= index < bound`. tensor: the view
@@ -281,8 +281,8 @@ class ViewOp(IRDLOperation):
     allocation. They determine the result type, so the pretty form omits it; `as` names the
     element type when the view reinterprets the bits.
 
-    `scalar=`, `vector=` and `tensor=` name the register or index tile that the address depends
-    on (`DynamicPart`). Each instruction that uses the view reads it when the instruction runs.
+    `scalar=`, `vector=` and `tensor=` name the register or index tile that the address depends on
+    (`DynamicPart`). Each instruction that uses the view reads this index when the instruction runs.
     """
 
     name = "nki.view"
@@ -312,7 +312,7 @@ class ViewOp(IRDLOperation):
         dynamic: DynamicPart | None = None,
         location: LocationAttr = UNKNOWN_LOC,
     ) -> ViewOp:
-        """Create a view. Raises ViewError if an index can move it out of its allocation."""
+        """Create a view. Raises ViewError if an index could move the view out of its allocation."""
         info = info_of(source)
         dtype = info.dtype if dtype is None else dtype
         strides, counts = access.strides, access.shape
@@ -335,7 +335,7 @@ class ViewOp(IRDLOperation):
     def at(
         source: SSAValue, form: ViewForm, offset: int, location: LocationAttr = UNKNOWN_LOC
     ) -> ViewOp:
-        """Create the view of a form that begins at element `offset` of an allocation."""
+        """Create the view with a given form that begins at element `offset` of an allocation."""
         memref, number = form.at(offset)
         properties: dict[str, Attribute] = {"offset": number, "pattern": form.pattern}
         return created(ViewOp, (source,), (memref,), properties, location)
@@ -452,9 +452,9 @@ def _shape(access: AccessPattern, count: int | None) -> tuple[int, ...]:
 
 
 def _check(access: AccessPattern, dynamic: DynamicPart | None, size: int) -> None:
-    """Raise ViewError if an index below its bound can move a view out of its allocation.
+    """Raise ViewError if a valid index can move a view out of its allocation.
 
-    A view without an index may leave its allocation; a rule reports that.
+    A view without an index may leave its allocation; a rule reports such views.
     """
     if dynamic is None:
         return

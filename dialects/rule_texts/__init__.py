@@ -1,6 +1,6 @@
 """Texts of all rules: id, category, sentence, help, source.
 
-`nkijit explain` prints them; findings show the id and the help. The checks are in
+`nkijit explain` prints all of these texts; findings show the id and the help. The checks are in
 `declare/rules/` (rules that ops declare) and in the passes that verify whole kernels.
 """
 

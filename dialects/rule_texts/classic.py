@@ -9,7 +9,7 @@ ERRORS = "NKI API errors (nki.errors)"
 
 
 def _error(name: str, category: str, sentence: str, help: str) -> RuleText:
-    """Define a rule of the public error reference, with the name that it has there."""
+    """Define a rule of the public error reference, under the error's name in the reference."""
     return rule(name, category, sentence, help, ERRORS)
 
 

@@ -1,4 +1,4 @@
-"""Rules of classic kernels as a whole: parameters and results, grids, placement of tiles."""
+"""Rules about a whole classic kernel: parameters and results, grids, placement of tiles."""
 
 from __future__ import annotations
 

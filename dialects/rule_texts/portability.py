@@ -150,7 +150,7 @@ PORTABLE_FIELD = rule(
 )
 
 FOUND_BY_TRACING = (PORTABLE_NUMBER, PORTABLE_FIELD)
-"""The portability rules that are checked while a kernel is traced, not on its source."""
+"""The portability rules that are checked while a kernel is traced, instead of in its source."""
 _RELEASES = "NKI release notes and migration guides, 0.1.0 to 0.7.0"
 
 PORTABLE_NAME = rule(

@@ -21,7 +21,7 @@ class WarningGroup(Enum):
     """The subject of a warning."""
 
     suspicious = "suspicious"
-    """The kernel is valid, but its result is probably not the intended one."""
+    """The kernel is valid, but its result is probably not the intended result."""
     advice = "advice"
     """The kernel wastes time or memory."""
     portability = "portability"

@@ -1,8 +1,8 @@
-"""The classic NKI API (`neuronxcc.nki`, versions 2.21 to 2.26): instructions return tiles.
+"""The classic NKI API (`neuronxcc.nki`, versions 2.21 to 2.26), whose instructions return tiles.
 
 `import nkijit.classic as nki` has the names of `neuronxcc.nki` that such kernels use; with the
 distribution nkijit-nki, `import neuronxcc.nki as nki` is equivalent. Kernels are traced to the IR
-of the current API, so everything after the trace is the same for both.
+of the current API, so everything after the trace is the same for both APIs.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ def jit(func: Any = None, mode: str = "auto", **kwargs: Any) -> Any:
             this machine. trace, baremetal, benchmark and profile are the functions below.
         kwargs: `platform_target` (trn1, inf2, trn2, …), by default the environment variable
             NEURON_PLATFORM_TARGET_OVERRIDE, else trn2, the newest platform of the classic API.
-            Others are the options of the mode, see `nkijit.classic.launch.modes`, and options that
-            only the vendor's compiler reads: these have no effect, and `kernel.options` has them
-            (`nkijit.kernels.options`).
+            Other keywords are the options of the mode (see `nkijit.classic.launch.modes`), or
+            options that only the vendor's compiler reads. The latter have no effect and are stored
+            in `kernel.options` (`nkijit.kernels.options`).
 
     Raises UnsupportedError for an unknown mode or option.
     Source: NKI API reference 2.26, nki.jit.

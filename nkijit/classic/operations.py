@@ -1,7 +1,8 @@
 """Operations on tensors: assignments, Python's operators, copies.
 
-They call functions of the language, which use tensors. This module is therefore a layer above both,
-and `attach_operations` adds the operations to `ClassicTensor` once, when the package is imported.
+These operations call functions of the language, which use tensors. Therefore, this module is a
+layer above both, and `attach_operations` adds the operations to `ClassicTensor` once, when the
+package is imported.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _BINARY: dict[str, Callable[..., Any]] = {
     "lshift": language.left_shift,
     "rshift": language.right_shift,
 }
-"""The functions of operators, by the part of the name in `__add__`, `__radd__` and `__iadd__`."""
+"""Maps parts of method names (`add` in `__add__`, `__radd__`, `__iadd__`) to functions."""
 _COMPARISONS: dict[str, Callable[..., Any]] = {
     "lt": language.less,
     "le": language.less_equal,
@@ -67,7 +68,8 @@ def attach_operations() -> None:
 def _setitem(self: ClassicTensor, key: Any, value: Any) -> None:
     """Copy a tile to `t[key]`, with broadcasting, or fill it with a number.
 
-    A function's result that is assigned at once is computed directly in `t[key]`.
+    If `value` is the result of a function and is assigned immediately, it is computed in `t[key]`
+    directly.
     """
     assign(self[key], value, _is_temporary(value))
 
@@ -82,7 +84,7 @@ def _iadd(self: ClassicTensor, other: Any) -> ClassicTensor:
 
 
 def _is_temporary(value: Any) -> bool:
-    """Return True for a result that nothing can refer to after the assignment."""
+    """Return True for a result that only the assignment refers to."""
     fresh = value.fresh if isinstance(value, ClassicTile) else None
     if fresh is None:
         return False

@@ -117,7 +117,7 @@ _SETTINGS: dict[str, Any] = {
 
 
 class _Commands(TyperGroup):
-    """A group that imports a command when it is run or its help is requested."""
+    """A command group that imports a command's module when the command runs or shows its help."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, command, rest = super().resolve_command(ctx, args)
@@ -169,7 +169,7 @@ for _name, (_, _line) in COMMANDS.items():
 
 @cache
 def whole(name: str) -> Any:
-    """Import a command and return it with all of its options."""
+    """Import the module of a command, and return the command with all of its options."""
     from nkijit.cli.options import with_options
 
     module, _, function = COMMANDS[name][0].partition(":")
@@ -180,7 +180,7 @@ def whole(name: str) -> Any:
 
 
 def _reported(command: Callable[..., None]) -> Callable[..., None]:
-    """Wrap a command so that exceptions end it with a message and an exit code."""
+    """Wrap a command: an exception ends the command with a message and an exit code."""
 
     @wraps(command)
     def call(**options: object) -> None:

@@ -26,7 +26,7 @@ Input = npt.NDArray[Any] | Random
 
 
 def named_arrays(inputs: Sequence[str]) -> Iterator[tuple[str, Input]]:
-    """Yield each `-i` as a name and its array. Unnamed inputs are called `#0`, `#1`, …
+    """Yield each `-i` as a name and its array. Inputs without a name are called `#0`, `#1`, …
 
     The number is the position among all inputs. Raises UsageError for files without an array and
     for a name that is given twice.
@@ -49,7 +49,7 @@ def named_arrays(inputs: Sequence[str]) -> Iterator[tuple[str, Input]]:
 
 
 def arrays_in_order(arrays: dict[str, Input], names: Sequence[str]) -> list[Input]:
-    """Return the arrays of `-i` in the order of the tensor arguments of a kernel loaded from IR.
+    """Return the arrays of `-i`, ordered like the tensor arguments of a kernel loaded from IR.
 
     Args:
         arrays: the arrays that `named_arrays` yields; unnamed ones fill the remaining arguments in

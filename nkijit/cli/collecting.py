@@ -1,4 +1,4 @@
-"""Commands' argument for several files and folders."""
+"""The command line argument for several files and folders."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nkijit.cli.selection import FILE_HELP, Selection, Tracing
 from nkijit.discovery.python_files import defines_kernels
 
 _LEFT_OUT = frozenset({"__pycache__", "build", "dist", "node_modules", "site-packages", "venv"})
-"""Folders of generated files and of other projects' files."""
+"""Names of folders with generated files or other projects' files, which are skipped."""
 
 
 @dataclass(frozen=True, kw_only=True)

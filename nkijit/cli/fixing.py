@@ -20,7 +20,7 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic, Fix
 from nkijit.passes.diagnostics.source_text import hold_text
 
 Found = Sequence[tuple[str, Diagnostic]]
-"""Findings, each with the label of its kernel."""
+"""Findings, each with the label (`FILE:NAME`) of its kernel."""
 
 _MOST_TOGETHER = 20
 """The maximum number of edits that are tried together."""
@@ -57,7 +57,7 @@ def fix_file(selection: Selection, find: Callable[[Sequence[Chosen]], Found]) ->
 
 @dataclass(frozen=True, slots=True)
 class _Better:
-    """A text of the file that has fewer findings, and the edits that lead to it."""
+    """A text of the file that has fewer findings, and the edits that produced it."""
 
     text: str
     found: Found
@@ -80,7 +80,7 @@ class _File:
         """Labels of the kernels that cannot be traced, at first."""
 
     def improve(self) -> list[str]:
-        """Apply edits while they make the text better. Returns a line for each edit."""
+        """Apply edits while each improves the text. Returns a line of output for each edit."""
         lines: list[str] = []
         before = self._check(self.text)
         refused: set[tuple[str, Fix]] = set()
@@ -131,11 +131,11 @@ class _File:
         edits: tuple[tuple[Fix, Diagnostic], ...],
         finding: Diagnostic,
     ) -> _Better | None:
-        """Apply the edit of a finding, and further ones if tracing then reaches new mistakes.
+        """Apply the edit of a finding, and further edits if tracing then reaches new mistakes.
 
         Args:
             text: the text so far.
-            now: its findings.
+            now: the findings of this text.
             before: the findings of the text without any of the edits.
             edits: the edits so far.
             finding: the finding to fix.
@@ -182,7 +182,7 @@ def _line(fix: Fix, finding: Diagnostic) -> str:
 
 
 def edited(text: str, fix: Fix) -> str | None:
-    """Return a text after an edit, with its line ends; None if the text is not the expected one."""
+    """Return a text after an edit; None if the edited span does not contain the expected text."""
     # A line ends with any of the line ends of Python.
     lines = re.split(r"(?<=\n)|(?<=\r)(?!\n)", text)
     if fix.span.end_line > len(lines):

@@ -30,7 +30,7 @@ _ROLLING = (RerollPass.name, UnrollPass.name)
 
 
 class _Shown(StringIO):
-    """A stream that writes to standard output in pieces (see `show`)."""
+    """A stream that writes to standard output in chunks (see `show`)."""
 
     def write(self, text: str, /) -> int:
         show(text)
@@ -82,7 +82,8 @@ class _Driver(xDSLOptMain):
     def _takes_repeats(self) -> bool:
         """Return whether the parser may leave `nki.repeat` in the IR.
 
-        Raises ValueError when a pass or target that does not accept it would run after `reroll`.
+        Raises ValueError when a pass or target that does not accept `nki.repeat` would run after
+        `reroll`.
         """
         readers = [each.name for each in self.pipeline.passes]
         if self.args.target != "mlir":

@@ -1,4 +1,4 @@
-"""Commands' argument for the kernels of a file, and the options for tracing them."""
+"""The command line argument for the kernels of a file, and the options for tracing them."""
 
 from __future__ import annotations
 
@@ -83,10 +83,10 @@ class Tracing:
             raise UsageError(f"--deny: {error}") from None
 
     def of(self, file: str) -> Selection:
-        """Return the kernels of one of two files.
+        """Return the kernels of one of the two files that a command compares.
 
-        The options are ignored for a .mlir file, which is traced already: they apply to the other
-        file.
+        For a .mlir file, which contains traced kernels, the options are ignored: they apply to the
+        other file.
         """
         if _is_ir(file):
             return Selection(file=file)
@@ -114,7 +114,7 @@ class Selection(Tracing):
         return argument_values(self.arg or [])
 
     def traced(self) -> list[TracedKernel]:
-        """Return the kernels of the IR, or trace the one kernel of a Python file.
+        """Return the kernels of the IR, or trace the only kernel of a Python file.
 
         Raises NkiValidationError if a kernel has denied warnings.
         """
@@ -142,16 +142,16 @@ class Selection(Tracing):
         return only(self.traced())
 
     def kernel(self) -> Kernel:
-        """Return the one kernel of a Python file."""
+        """Return the only kernel of a Python file."""
         return self.chosen().kernel
 
     def chosen(self) -> Chosen:
-        """Return the one kernel of a Python file with its arguments. Raises UsageError."""
+        """Return the only kernel of a Python file, with its arguments. Raises UsageError."""
         path, _ = split_kernel(self.file)
         return the_only(self.all_chosen(), path)
 
     def all_chosen(self) -> list[Chosen]:
-        """Return the kernels of a Python file, or the one that FILE:KERNEL names."""
+        """Return the kernels of a Python file, or only the kernel that FILE:KERNEL names."""
         path, name = split_kernel(self.file)
         request = KernelRequest(self.values, self.target, self.cores, self.denial.selectors)
         shown = STDIN if path == STANDARD_INPUT else path
@@ -195,12 +195,12 @@ class Selection(Tracing):
 
 
 def launched(module: ModuleOp) -> list[TracedKernel]:
-    """Return the kernels of a module: one per launch, which may have two cores."""
+    """Return the kernels of a module, one per launch; a kernel may have programs for two cores."""
     return [TracedKernel(module, kernels=cores) for cores in launches_of(module).values()]
 
 
 def only(traced: Sequence[TracedKernel]) -> TracedKernel:
-    """Return the only kernel, for output that describes one. Raises UsageError for several."""
+    """Return the only kernel, for output about a single kernel. Raises UsageError for several."""
     if len(traced) != 1:
         names = ", ".join(t.name for t in traced)
         raise UsageError(f"the file has several kernels, name one: {names}")

@@ -139,12 +139,12 @@ def _portability(kernel: Kernel, values: Mapping[str, Any], nki: str | None) -> 
 
 @dataclass(frozen=True)
 class _Checked:
-    """Findings of a kernel of a Python file, or of all kernels of a .mlir file."""
+    """The findings of one kernel of a Python file, or of all kernels of a .mlir file."""
 
     label: str
     kernels: Sequence[KernelFindings]
     of: str = ""
-    """The target of the traces and its origin, in words: `for trn3 (default)`. Empty for IR."""
+    """The target and how it was chosen, in words: `for trn3 (default)`. Empty for IR."""
 
 
 class _Checker:
@@ -271,7 +271,7 @@ class _Checker:
 
 
 def _unknown(chosen: Chosen) -> list[Line]:
-    """Return lines about a kernel that was not checked, and how to supply its arguments."""
+    """Return lines about a kernel that was not checked, with advice on how to pass arguments."""
     needed = chosen.needed
     are = "is" if len(needed) == 1 else "are"
     text = f"{chosen.label}: not checked: {' and '.join(needed)} {are} not known"

@@ -70,7 +70,7 @@ def _changes(path: Path) -> Iterator[None]:
 
 
 def _states(path: Path) -> Iterator[tuple[Path, int]]:
-    """Yield the modification time, in ns, of the kernel's file and of its possible inputs.
+    """Yield the modification time, in ns, of the kernel's file and of files that it may depend on.
 
     These are the Python files in the same folder, and pyproject.toml in all folders above.
     """

@@ -30,13 +30,13 @@ from nkijit.kernels.arguments import TensorSpec
 
 
 class ArgumentTextError(ValueError):
-    """A text that cannot be parsed as an argument. The message marks the place and suggests a fix.
+    """A text that cannot be parsed as an argument. The message marks the error and suggests a fix.
 
     Args:
         message: the message of the error.
         text: the whole text.
         start: the position of the wrong part's first character.
-        end: the position after its last character.
+        end: the position after the last character of the wrong part.
         help: the fix, for a `help:` line.
     """
 
@@ -68,7 +68,7 @@ RANDOM = Random()
 _AROUND = 40
 """The number of characters that error messages show before and after a mistake."""
 _DEPTH = 32
-"""The maximum nesting of lists; it protects against Python's recursion limit."""
+"""The maximum nesting of lists, to stay below Python's recursion limit."""
 _ATOM = re.compile(r"""[^\s,\[\](){}'"]+""")
 _KEY = re.compile(r"""[^\s,:\[\](){}'"]+""")
 _PATH = re.compile(r"""[^,\[\](){}]+""")

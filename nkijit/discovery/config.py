@@ -65,7 +65,8 @@ class Config:
     def of(self, path: Path, name: str, *, alone: bool) -> KernelConfig:
         """Return the configuration of a kernel.
 
-        `alone`: whether it is the only kernel of the file, so that an entry without a name applies.
+        `alone`: whether this is the only kernel of the file, so that an entry without a kernel name
+        applies.
         """
         file = path.resolve()
         found = self.kernels.get((file, name))
@@ -81,8 +82,8 @@ class Config:
 def config_for(path: Path) -> Config:
     """Return the configuration for a file or folder.
 
-    The configuration is that of the nearest pyproject.toml with a `[tool.nkijit]`, in the folder of
-    the file or above. Raises ConfigError.
+    This is the `[tool.nkijit]` of the nearest pyproject.toml that has one, in the folder of the
+    file or above. Raises ConfigError.
     """
     path = path.resolve()
     for folder in (path, *path.parents) if path.is_dir() else path.parents:

@@ -1,4 +1,4 @@
-"""Messages for exceptions that end a command, and their blame: the user's or an internal error."""
+"""Messages for exceptions that end a command: mistakes of the user, or internal errors."""
 
 from __future__ import annotations
 

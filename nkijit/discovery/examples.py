@@ -34,7 +34,7 @@ class Example:
     where: Position
 
     def arguments(self) -> dict[str, Any]:
-        """Parse the strings. Raises ExampleError."""
+        """Return the arguments, with strings parsed. Raises ExampleError."""
         folder = Path(self.where.file).parent
         found: dict[str, Any] = {}
         for name, value in self.written.items():
@@ -50,7 +50,8 @@ class Example:
 _examples: Noted[list[Example]] = Noted()
 """The examples of each kernel, by its undecorated function.
 
-They are not attributes of the function, because these are part of trace cache keys.
+Examples are not stored as attributes of the function, because attributes are part of trace cache
+keys.
 """
 
 

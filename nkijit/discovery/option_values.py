@@ -17,13 +17,13 @@ def argument_values(texts: Sequence[str]) -> dict[str, Any]:
 def each_once(
     option: str, texts: Sequence[str], read: Callable[[str], tuple[str, Any]], prefix: str = ""
 ) -> dict[str, Any]:
-    """Parse the values of an option that may be given once for each name.
+    """Parse the values of an option that may be given once per name.
 
     Args:
-        option: for messages.
+        option: the option's name, for messages.
         texts: the option's values.
         read: parses a value into a name and its value.
-        prefix: of the name in messages, with a space at the end.
+        prefix: text before the name in messages, with a space at the end.
 
     Raises UsageError when a name is given twice.
     """

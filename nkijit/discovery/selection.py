@@ -1,7 +1,7 @@
 """Selection of a Python file's kernels, each with its target, number of cores and arguments.
 
-These come from the request (such as a command line), else from `[tool.nkijit]`, else from
-`@nkijit.example`.
+Target, cores and arguments come from the request (such as a command line), else from
+`[tool.nkijit]`, else from `@nkijit.example`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class KernelRequest:
     target: str | None = None
     cores: int | None = None
     deny: tuple[str, ...] = ()
-    """Selectors of warnings that count as errors, besides those of files."""
+    """Selectors of warnings that count as errors, in addition to the selectors in files."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,12 @@ class Chosen:
     kernel: Kernel
     """The kernel, with the selected target and number of cores."""
     target_from: str
-    """The origin of the target: an option, a file, an environment variable or `default`."""
+    """How the target was chosen: an option, a file, an environment variable or `default`."""
     requested: Mapping[str, Any]
     """The arguments in the request, by name."""
     config: Config
     entry: KernelConfig
-    """The entry of this kernel in `config`."""
+    """The configuration of this kernel in `config`."""
     deny: tuple[str, ...] = ()
     """Selectors of the request for warnings that count as errors."""
 
@@ -69,11 +69,11 @@ class Chosen:
 
     @cached_property
     def arguments(self) -> tuple[Mapping[str, Any], ...]:
-        """The known sets of arguments; empty if there is none.
+        """The known sets of arguments; empty if none is known.
 
-        They come from pyproject.toml, else from the examples. Arguments of the request replace
-        those of each set. Raises ArgumentTextError and ExampleError for strings that cannot be
-        parsed.
+        The sets come from pyproject.toml, else from the examples. Arguments of the request replace
+        arguments of the same name in each set. Raises ArgumentTextError and ExampleError for
+        strings that cannot be parsed.
         """
         sets = [self.config.arguments(written) for written in self.entry.arguments]
         sets = sets or [example.arguments() for example in examples_of(self.kernel)]
@@ -117,7 +117,7 @@ class Chosen:
     def reported(self, found: Iterable[Diagnostic]) -> Findings:
         """Return the findings that the project does not suppress, denied warnings as errors.
 
-        Duplicates are removed: several sets of arguments give equal findings, and so do comments
+        Duplicates are removed: several sets of arguments cause equal findings, also about comments
         that suppress nothing.
         """
         shown = (d for d in dict.fromkeys(found) if d.rule.id not in self.config.suppress)
@@ -132,7 +132,7 @@ def chosen_of(
     *,
     shown: str = "",
 ) -> list[Chosen]:
-    """Return the kernels that a Python file defines, or if there are none, those that it imports.
+    """Return the kernels that a Python file defines; if there are none, those that it imports.
 
     Args:
         module: the executed file.
@@ -194,7 +194,7 @@ def _chosen(
 def _target(
     kernel: Kernel, requested: str | None, configured: str | None
 ) -> tuple[str | None, str]:
-    """Return the target to set, None to keep the kernel's, and its origin in words."""
+    """Return the target to set (None for the kernel's own), and how it was chosen, in words."""
     if requested:
         return requested, "--target"
     if kernel.platform_target is not None:
@@ -210,7 +210,7 @@ def _is_of(kernel: Kernel, module: ModuleType) -> bool:
 
 
 def _merged(known: Mapping[str, Any], requested: Mapping[str, Any]) -> dict[str, Any]:
-    """Update arguments with those of a request. `random` keeps the known tensor."""
+    """Update arguments with the arguments of a request. `random` keeps the known tensor."""
     for name, value in requested.items():
         if isinstance(value, Random) and name not in known:
             raise UsageError(
@@ -229,7 +229,7 @@ def checked(
 ) -> dict[str, Any]:
     """Return the arguments if they match the kernel's parameters.
 
-    Raises UsageError for unknown and missing ones.
+    Raises UsageError for unknown and missing arguments.
 
     Args:
         kernel: the kernel.

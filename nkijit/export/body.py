@@ -58,7 +58,7 @@ _SILENT = (
     *(ViewOp, NumberConstantOp, CmpiOp, ConditionOp, YieldOp),
     *(NumberOp, ElementOp, RepeatYieldOp),
 )
-"""Operations without a statement: they are written as expressions where they are used."""
+"""Operations without a statement: their expression is part of the statement that uses them."""
 _SIGNS = {"add": "+", "subtract": "-", "multiply": "*"}
 """Python's symbols for the operators on registers, by the operator's name."""
 
@@ -68,7 +68,7 @@ def _is_zero(value: SSAValue) -> bool:
 
 
 def _is_authors(file: str) -> bool:
-    """Whether comments quote lines of a file: only the user's files, not libraries or IR."""
+    """Whether comments quote a file's lines: only the user's files, not libraries or IR."""
     return not is_library_file(file) and not is_parsed_text(file)
 
 
@@ -206,7 +206,7 @@ class Body:
     def _varied_view(
         self, view: ViewOp, differing: Mapping[str, Sequence[Affine]]
     ) -> tuple[AccessPattern, DynamicPart | None]:
-        """Return the access pattern of a view, and its dynamic part, in the current iteration."""
+        """Return a view's access pattern and dynamic part in the current iteration."""
         attrs = self._varied(view, differing)
         numbers = {
             name: attr.value.data for name, attr in attrs.items() if isinstance(attr, IntegerAttr)
@@ -303,7 +303,7 @@ class Body:
         build: Callable[[], str],
         creator: Operation | None = None,
     ) -> None:
-        """Add a statement `name = …` for a value; without a name if only its creator uses it."""
+        """Add a statement `name = …` for a value; without a name if no other statement uses it."""
         if is_used(value, creator or op):
             name = self._named.get(value) or self._name(value, otherwise)
             self._add_statement(op, lambda: f"{name} = {build()}")
@@ -380,7 +380,7 @@ class Body:
         return source if is_register(value) else in_brackets(source)
 
     def _extra_arguments(self, op: NisaOp, function: Function) -> dict[str, str] | None:
-        """Return the arguments of a function that its instruction does not have."""
+        """Return the function's arguments that the instruction in the IR does not have."""
         if not function.unknown:
             return None
         prepare = self._facts.prepares.get(op)
@@ -394,7 +394,7 @@ class Body:
         }
 
     def _ordered(self, op: NisaOp, call: Callable[[], str]) -> None:
-        """Write an instruction that runs after others (`depends_on`), or that others run after."""
+        """Write an instruction with ordering edges (`depends_on`) to or from other instructions."""
         producers: list[str] = []
         waits = False
         for label in op.runs_after:

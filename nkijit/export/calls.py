@@ -24,7 +24,7 @@ from nkijit.dialects.declare.spec import Field
 from nkijit.export.errors import ExportError
 
 _APIS = {"nisa": (isa, "nisa"), "ncc": (collectives, "ncc")}
-"""For each dialect: the module with its functions, and the module's name in exported files."""
+"""Maps each dialect to the module of its functions, and that module's exported name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Function:
     """The qualified name, e.g. `nisa.tensor_copy`."""
     parameters: tuple[_Parameter, ...]
     result: str | None
-    """The operand of the instruction that the function returns: a register that it allocates.
+    """The operand of the instruction that the function allocates and returns: a register.
 
     None for most functions, which return the instruction.
     """

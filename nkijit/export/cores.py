@@ -1,4 +1,4 @@
-"""Merging of two cores' programs: numbers become affine in the core, other statements branches."""
+"""Merges the programs of two cores: numbers become affine in the core, the rest branches on it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CORE = "core"
 
 
 def merged_programs(programs: Sequence[list[Statement]]) -> list[Statement]:
-    """Return statements that compute each core's program, depending on the variable `core`."""
+    """Return statements that run the program of core 0 or 1, depending on the variable `core`."""
     statements = programs[0] if len(programs) == 1 else _merged(*programs)
     _tidy(statements)
     if len(programs) == 1:
@@ -80,7 +80,7 @@ def _merged_statement(a: Statement, b: Statement) -> Statement | None:
 def _nonlocals(a: Statement, b: Statement) -> tuple[str, ...]:
     """Return the outer names that the function assigns on either core.
 
-    A name that is local on one core may belong to an outer function on the other.
+    A name that is local on one core may belong to an outer function on the other core.
     """
     (own, outer), (other_own, other_outer) = scope_of(a), scope_of(b)
     return tuple(sorted({*a.nonlocals, *b.nonlocals, *(own & other_outer), *(other_own & outer)}))

@@ -1,4 +1,4 @@
-"""Facts about a whole kernel that the texts of single statements depend on."""
+"""Facts about a whole kernel that the text of a statement depends on."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ _TRIGGERS: dict[type[Operation], type[Operation]] = {
 
 @dataclass
 class Facts:
-    """Facts that statements need in addition to their operation."""
+    """Information about the kernel that statements need, in addition to their operation."""
 
     scalars: set[SSAValue] = field(default_factory=set[SSAValue])
     """Registers and induction variables that are `NkiScalar`s in Python."""
     makers: dict[SSAValue, NisaOp] = field(default_factory=dict[SSAValue, NisaOp])
-    """The instruction that creates each register that a function or an operator returns."""
+    """For each register that a function or an operator returns, the instruction that creates it."""
     conditions: set[SSAValue] = field(default_factory=set[SSAValue])
     """Registers that `nl.while_loop` allocates."""
     escapes: list[Escape] = field(default_factory=list[Escape])
@@ -68,7 +68,7 @@ class Facts:
     identities: set[SSAValue] = field(default_factory=set[SSAValue])
     """Constants that `nl.shared_identity_matrix` creates."""
     following: dict[WhileOp, SSAValue] = field(default_factory=dict[WhileOp, SSAValue])
-    """The register that the body of each `nl.while_loop` returns, the next condition."""
+    """For each `nl.while_loop`, the register that its body returns: the next condition."""
     labelled: dict[str, list[NisaOp]] = field(default_factory=dict[str, list[NisaOp]])
     """The instructions with a `name=`, by name."""
     awaited: set[Operation] = field(default_factory=set[Operation])
@@ -147,7 +147,7 @@ def _note_instruction(facts: Facts, op: NisaOp) -> None:
 
 
 def _prepare_of(trigger: NisaOp, prepare: type[Operation], used: Collection[Operation]) -> NisaOp:
-    """Return the nearest earlier prepare with the same arguments, if possible an unused one."""
+    """Return the nearest earlier prepare with the same arguments, preferably an unused one."""
     nearest: NisaOp | None = None
     op = trigger.prev_op
     while op is not None:

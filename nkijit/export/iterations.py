@@ -1,7 +1,7 @@
-"""Statements inside `nki.repeat`: one text for all iterations.
+"""Statements inside `nki.repeat`: one text that is valid for all iterations.
 
-A statement is written for several iterations. The numbers in which these texts differ must be
-affine in the indices of the loops around it.
+A statement is written once per sampled iteration. Numbers that differ between these texts must be
+affine in the indices of the surrounding loops.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Iterations:
     """The loops around a statement, and the current iteration."""
 
     constants: bool = False
-    """Whether to write `m + 0` for the index `m`: on another core, the constant may differ."""
+    """Whether to write `m + 0` for the index `m`, because the constant may differ by core."""
     _around: list[_Index] = field(default_factory=list[_Index])
     _at: dict[str, int] = field(default_factory=dict[str, int])
     _depends: bool = False
@@ -49,7 +49,7 @@ class Iterations:
         del self._at[self._around.pop().name]
 
     def number(self, number: Affine) -> int:
-        """Return the value of a number in the current iteration."""
+        """Return the value of an affine number in the current iteration."""
         self._depends |= bool(number.terms)
         return number.at(self._at)
 

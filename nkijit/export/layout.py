@@ -1,4 +1,4 @@
-"""Line wrapping of Python statements, as in formatters: long statements break at brackets.
+"""Wraps Python statements into lines as formatters do: long statements break at brackets.
 
 The rules are those of Black's style, for the statements in exported kernels: calls, assignments,
 literals, `def` and `return`.

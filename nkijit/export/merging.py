@@ -1,4 +1,4 @@
-"""Merging of texts that differ in numbers, which become affine in indices.
+"""Merges texts that differ only in numbers: the numbers become affine expressions of indices.
 
 This turns iterations of a loop, and the programs of two cores, into one text.
 """
@@ -22,7 +22,7 @@ _INTEGER = re.compile(r"-?\d+")
 _IN_STRING = re.compile(r"\d+|\D+")
 
 _Samples = Mapping[str, tuple[str, str]]
-"""For each index, a pair of texts: in the second one, the index is greater by one."""
+"""For each index, pairs of texts whose values of that index differ by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ def _is_in_brackets(tokens: list[str]) -> bool:
 
 
 def in_brackets(number: str) -> str:
-    """Put a number into brackets: it remains one operand even if merging makes it a sum."""
+    """Put a number into brackets, so that it remains one operand even if merging makes it a sum."""
     return f"{_OPEN}{number}{_CLOSE}"
 
 

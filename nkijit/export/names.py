@@ -21,7 +21,7 @@ MODULES = {
 
 _RESERVED = {*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *MODULES}
 _AMBIGUOUS = ("l", "O", "I")
-"""Names that linters reject, as they look like digits."""
+"""Names that linters reject because they look like digits."""
 
 
 class Names:
@@ -32,11 +32,11 @@ class Names:
         self._counts: dict[str, int] = {}
 
     def inside(self, *more: str) -> Names:
-        """Return names for an inner scope, in which these and `more` are in use."""
+        """Return names for an inner scope; the names of this scope and `more` count as in use."""
         return Names(*self._taken, *more)
 
     def of(self, hint: str | None, otherwise: str) -> str:
-        """Return an unused name like `hint`, or like `otherwise` if there is no hint."""
+        """Return an unused name derived from `hint`, or from `otherwise` if there is no hint."""
         # Python treats names as equal that have the same NFKC form.
         base = re.sub(r"\W", "_", unicodedata.normalize("NFKC", hint or otherwise))
         if not base.isidentifier():

@@ -1,4 +1,4 @@
-"""Registers in exported source: scalars, which support Python's operators, and all others.
+"""Registers in exported source: scalars (`NkiScalar`), which support Python operators, and others.
 
 An NkiScalar is a register that a single load or operator writes, before any read. The induction
 variable of `nl.fori_loop` is a scalar if both bounds are numbers or scalars.
@@ -35,7 +35,7 @@ _SILENT = (*DECLARATIONS, RegisterOp, NumberConstantOp, ReadRegisterOp, ElementO
 
 
 def scalars_of(computing: Iterable[SSAValue]) -> dict[SSAValue, NisaOp | None]:
-    """Return the values that must be scalars, given the operands of Python's operators.
+    """Return the values that must be scalars because Python operators use them.
 
     The result maps each register to the instruction that creates it, and other values to None.
 
@@ -53,7 +53,7 @@ def scalars_of(computing: Iterable[SSAValue]) -> dict[SSAValue, NisaOp | None]:
 
 
 def _scalars_with(value: SSAValue) -> list[SSAValue]:
-    """Return the values that must be scalars if `value` is one."""
+    """Return the values that must be scalars if `value` is a scalar."""
     owner = value.owner
     if isinstance(owner, ElementOp):
         return list(owner.lists)
@@ -82,7 +82,7 @@ def is_register(value: SSAValue) -> bool:
 
 
 def _maker_of(value: SSAValue) -> NisaOp | None:
-    """Return the load or operator that creates a scalar; None if the value selects from others."""
+    """Return the load or operator that creates a scalar; None for an element of a list."""
     owner = value.owner
     if not isinstance(owner, Operation) or isinstance(owner, RepeatOp):
         return None
@@ -122,14 +122,14 @@ def _writers_of(register: SSAValue) -> list[NisaOp]:
 
 @dataclass(frozen=True, slots=True)
 class Escape:
-    """A register that a loop's body assigns, and that operations outside the loop use.
+    """A register that is assigned in a loop's body and used outside of the loop.
 
     The body becomes a function in Python, so the register's name must be declared before `outer`.
     """
 
     register: SSAValue
     outer: Operation
-    """The outermost loop around the assignment that some use of the register is outside of."""
+    """The outermost loop around the assignment that is not around all uses of the register."""
     inner: Operation
     """The innermost loop around the assignment."""
 
@@ -154,7 +154,7 @@ def _around(op: Operation) -> Iterator[Operation]:
 
 
 def initial_move(op: RegisterOp) -> RegisterMoveOp | None:
-    """Return the move directly after a register's allocation that initialises it with a number."""
+    """Return the move instruction directly after a register's allocation that sets a constant."""
     move = op.next_op
     if not isinstance(move, RegisterMoveOp) or move.required("dst") is not op.result:
         return None
@@ -168,7 +168,7 @@ def is_plain(op: NisaOp) -> bool:
 
 
 def is_read_at_once(op: ReadRegisterOp) -> bool:
-    """Whether the loop that uses the value of a register can read the register itself instead."""
+    """Whether a loop that uses a register's value can read the (unchanged) register directly."""
     users = {use.operation for use in op.result.uses}
     if any(isinstance(user, CmpiOp) for user in users):
         return True
@@ -189,7 +189,7 @@ def is_read_at_once(op: ReadRegisterOp) -> bool:
 
 
 def loop_start(loop: WhileOp) -> RegisterMoveOp | None:
-    """Return the move that `nl.while_loop` emits before its loop, or None.
+    """Return the move that `nl.while_loop` emits before its loop; None if there is none.
 
     The move writes the register that the loop tests. Only the move and the loop use this register.
     """

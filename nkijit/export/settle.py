@@ -1,8 +1,8 @@
-"""Moves declarations to the positions that a trace has: views at their first use, numbers first.
+"""Moves declarations to their positions in a trace: views to the first use, numbers to the top.
 
-Compiler passes leave declarations in other places. Canonical positions let `reroll` match
-iterations. A register that a function returns is allocated directly before the call, not before
-the loops around it.
+Compiler passes leave declarations at other positions. Canonical positions let `reroll` match
+iterations. A register that a function returns is allocated directly before the call, not before the
+loops around the call.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def settled(kernel: KernelOp, *, tiles: bool = False) -> KernelOp:
 
 
 def _settle_register(op: Operation | Block, creator: Operation) -> None:
-    """Move a register's allocation to the function that returns it, if there is no earlier use."""
+    """Move a register's allocation to before the call that returns it, unless used earlier."""
     block = creator.parent
     if not isinstance(op, RegisterOp) or block is None:
         return

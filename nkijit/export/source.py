@@ -27,7 +27,7 @@ from nkijit.passes.transform.unroll import unrolled
 _STRING = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""")
 _MODULE = re.compile(rf"\b({'|'.join(MODULES)})\.")
 _FEW = 3
-"""The maximum number of results whose types the return annotation lists one by one."""
+"""The maximum number of results for which the return annotation lists each type."""
 _STANDARD = ("base64", "zlib")
 
 
@@ -77,7 +77,7 @@ def _kernel(cores: Sequence[KernelOp], taken: Names, *, loops: bool) -> _Kernel:
 
 
 _LONG = 0.8
-"""A text is preferred over a longer one if it has at most this fraction of its statements."""
+"""A text is preferred if its number of statements is at most this fraction of another's."""
 
 
 class _Kernel:

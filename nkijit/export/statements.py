@@ -13,18 +13,18 @@ from nkijit.passes.diagnostics.places import Position, line_text, shown_path
 
 @dataclass(slots=True)
 class Statement:
-    """A statement on one line, or the header of a block with its body."""
+    """A statement on one line, or the header of a block (e.g. a loop) with its statements."""
 
     text: str
     place: Position | None = None
-    """The position in the original source that the statement comes from."""
+    """The source position of the original statement."""
     body: list[Statement] | None = None
     nonlocals: tuple[str, ...] = ()
-    """Outer names that the statement's body assigns, if it defines a function."""
+    """If the statement defines a function, the outer names that the function assigns."""
 
 
 def scope_of(function: Statement) -> tuple[set[str], set[str]]:
-    """Return a function's local names, and the outer names that it uses."""
+    """Return the local names of a function, and the outer names that the function uses."""
     _, _, own = _names_of(function)
     used = set(function.nonlocals)
     pending = list(function.body or ())
@@ -47,7 +47,7 @@ def is_function(statement: Statement) -> bool:
 
 
 def _names_of(statement: Statement) -> tuple[set[str], set[str], set[str]]:
-    """Return the names that a statement's first line stores and loads, and its parameters."""
+    """Return the names that the first line of a statement assigns and reads, and its parameters."""
     stored, loaded, parameters = set[str](), set[str](), set[str]()
     if statement.text != "else:":
         block = "" if statement.body is None else " pass"

@@ -1,7 +1,7 @@
 """Views as expressions: the text after a tensor's name that selects elements.
 
-Forms are tried from the simplest one on. A form is used if the tensors of the tracer create the
-same view from it.
+Candidate expressions are tried from the simplest on. A candidate is used if the tracer's tensors
+create the same view from it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from nkijit.tracing.views import TensorView
 
 @dataclass(frozen=True, slots=True)
 class _Index:
-    """A placeholder, in a step's arguments, for the run-time index of a view."""
+    """A placeholder in the arguments of a step for the run-time index of a view."""
 
     def __str__(self) -> str:
         return "{index}"
@@ -46,7 +46,7 @@ _Key = int | slice | _Index | DynamicSlice
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A call of a tensor method with its arguments, or a subscript (its name is "")."""
+    """A step of an expression: a call of a tensor method, or a subscript (its name is "")."""
 
     name: str
     positional: tuple[Any, ...] = ()
@@ -63,7 +63,7 @@ class _Step:
         return f".{self.name}({', '.join(arguments)})"
 
     def of(self, tensor: TensorView, index: Any) -> TensorView:
-        """Apply the step to a tensor. Raises ViewError if that is invalid."""
+        """Apply the step to a tensor. Raises ViewError if the tensor does not allow the step."""
         arguments = [_argument(value, index) for value in self.positional]
         if not self.name:
             return tensor[tuple(arguments)]
@@ -145,7 +145,7 @@ def _static_forms(base: TileInfo, access: AccessPattern, dtype: str) -> Iterator
 
 
 def _parts_of(whole: AccessPattern, access: AccessPattern) -> Iterator[_Form]:
-    """Yield forms for elements of a dense tensor."""
+    """Yield candidate expressions for elements of a dense tensor."""
     if access == whole:
         yield ()
     keys = _keys(whole, access)
@@ -168,7 +168,7 @@ def _parts_of(whole: AccessPattern, access: AccessPattern) -> Iterator[_Form]:
 def _dynamic_forms(
     base: TileInfo, access: AccessPattern, dtype: str, dynamic: DynamicPart
 ) -> Iterator[_Form]:
-    """Yield forms for elements with a run-time address; `_INDEX` represents the index."""
+    """Yield candidates for elements at a run-time address; `_INDEX` represents the index."""
     other = None if dtype == base.dtype.name else dtype
     if dynamic.indirection is Indirection.tensor:
         of = _static_form(base, access, dtype)
@@ -256,7 +256,7 @@ _CHECKER: Any = _Checker()
 
 
 def _argument(value: Any, index: Any) -> Any:
-    """Return an argument in the form that tensors take."""
+    """Return an argument in the type that tensor methods take."""
     if isinstance(value, DynamicSlice):
         return DynamicSlice(index, value.size)
     if isinstance(value, _Index):
@@ -265,7 +265,7 @@ def _argument(value: Any, index: Any) -> Any:
 
 
 def _applied(form: _Form, base: TileInfo, index: SSAValue | None) -> TensorView | None:
-    """Apply a form to a tensor; None if it is invalid."""
+    """Apply the steps of an expression to a tensor; None if a step is invalid."""
     argument: Any = None
     if index is not None:
         argument = (

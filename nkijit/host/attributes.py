@@ -7,7 +7,7 @@ from typing import Any, cast
 
 
 def attributes_of(value: Any) -> dict[str, Any]:
-    """Return the attributes that an object stores in its dictionary and its slots.
+    """Return the attributes that an object stores in its `__dict__` and `__slots__`.
 
     Bypasses `__getattr__`, `__getattribute__` and properties, so that no user code runs.
     """

@@ -18,9 +18,9 @@ _P = ParamSpec("_P")
 def ended_by_signals(function: Callable[_P, int | None]) -> Callable[_P, int]:
     """Wrap a script's entry point so that it returns the exit status that shells expect.
 
-    The status is 141 if the reader of a pipe closes it, 143 after SIGTERM and 129 after SIGHUP (the
-    terminal was closed); these print nothing. It is 130 after an interrupt, with one line on
-    standard error.
+    The status is 141 if the reader of a pipe closes it, 143 after SIGTERM, and 129 after SIGHUP
+    (the terminal was closed); in these cases, nothing is printed. After an interrupt, the status is
+    130, and one line is printed on standard error.
     """
 
     @wraps(function)

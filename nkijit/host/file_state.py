@@ -14,7 +14,7 @@ class FileState:
 
     stat: tuple[int, ...]
     digest: bytes | None
-    """A digest of the content, if the file had just been modified; else None.
+    """A digest of the content if the file was modified just before; else None.
 
     File systems have coarse clocks, so a second write may leave the same modification time.
     """
@@ -35,9 +35,9 @@ class FileState:
 
 
 _RECENT = 2_000_000_000
-"""The maximum age of a modification that the file's times may not show, in ns.
+"""The maximum age, in ns, of a modification that may leave the modification time unchanged.
 
-The coarsest clock in use, that of FAT, has steps of two seconds.
+FAT has the coarsest clock in use, with steps of two seconds.
 """
 
 

@@ -15,7 +15,7 @@ import nkijit.passes
 
 
 def prefixes(folders: Iterable[str | Path]) -> tuple[str, ...]:
-    """Return the prefixes of paths in some folders, for `str.startswith`.
+    """Return the prefixes of paths in the given folders, for `str.startswith`.
 
     Each ends with a separator: `nkijit_kernels/` is not in `nkijit/`.
     """

@@ -1,7 +1,8 @@
-"""A map from objects, by identity, to values, without keeping the objects alive.
+"""A map from objects to values, by object identity, that does not keep the objects alive.
 
-`weakref.WeakKeyDictionary` compares objects, and runs Python code when one is destroyed, which
-swallows an interrupt. Here, entries of dead objects are removed when others are added.
+`weakref.WeakKeyDictionary` compares objects with `==`, and runs Python code when an object is
+destroyed, which swallows an interrupt. Here, entries of dead objects are removed when other entries
+are added.
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ class Noted(Generic[_T]):
         self._of: dict[int, tuple[weakref.ref[Any], _T]] = {}
         """(weak reference, value) by the `id` of the key; the reference detects a reused `id`."""
         self._most = _FEW
-        """The number of entries above which those of dead objects are removed."""
+        """The number of entries above which the entries of dead objects are removed."""
 
     def of(self, key: object) -> _T | None:
-        """Return the value of an object, None if it has none."""
+        """Return the value stored for an object; None if there is none."""
         found = self._of.get(id(key))
         return None if found is None or found[0]() is not key else found[1]
 
     def note(self, key: object, value: _T) -> _T:
-        """Set the value of an object and return it. Raises TypeError without weak references."""
+        """Store the value for an object and return it. Raises TypeError without weak references."""
         self._of[id(key)] = weakref.ref(key), value
         if len(self._of) > self._most:
             # A copy: another thread may add an entry meanwhile.

@@ -1,4 +1,4 @@
-"""Code of Python, installed packages and nkijit, and which of it is constant.
+"""Recognises code of Python, installed packages and nkijit, and functions with constant results.
 
 Tracing a kernel runs code of two kinds. User code may change between calls: functions are
 redefined and values assigned. Library code does not change, but some of its functions return
@@ -59,7 +59,7 @@ def is_library_code(file: str) -> bool:
 def _is_defined_in(cls: type[Any], is_origin: Any) -> bool:
     """Whether a module that satisfies `is_origin` has the class under its name.
 
-    `__module__` alone is no proof: dataclasses and wrappers copy it from another class.
+    `__module__` alone is no proof, because dataclasses and wrappers copy it from another class.
     """
     if not cls.__flags__ & _HEAP_TYPE:
         return True
@@ -72,12 +72,12 @@ def _is_defined_in(cls: type[Any], is_origin: Any) -> bool:
 
 
 def _has_class_statement(cls: type[Any]) -> bool:
-    """Whether a `class` statement created a class: its instances have a `__dict__` or slots."""
+    """Whether a class comes from a `class` statement: instances have a `__dict__` or slots."""
     return any("__dict__" in vars(base) or "__slots__" in vars(base) for base in cls.__mro__[:-1])
 
 
 def _named_in(module: ModuleType, path: str) -> Any:
-    """Return a module's member by a name such as `Class.method`, None if there is none."""
+    """Return a module's member by a name such as `Class.method`; None if it has none."""
     found: Any = module
     for name in path.split("."):
         found = vars(found).get(name) if isinstance(found, (ModuleType, type)) else None
@@ -122,7 +122,7 @@ def words(text: str) -> frozenset[str]:
 
 
 _ALL_CONSTANT = ("nkijit", "_pytest", "ml_dtypes", "typing_extensions", "xdsl")
-"""Packages that are entirely constant. Pytest inserts calls of `_pytest` into tests' asserts."""
+"""Packages with constant modules only. Pytest inserts calls of `_pytest` into tests' asserts."""
 _PACKAGES = (*_ALL_CONSTANT, "jax", "jaxlib", "numpy", "scipy", "torch")
 """Packages whose code users do not change; all other packages may contain kernels and settings."""
 
@@ -156,9 +156,10 @@ def is_constant_code(function: FunctionType) -> bool:
 
 
 def is_constant_function(function: FunctionType) -> bool:
-    """Whether a constant module has the function under its name.
+    """Whether a constant module contains the function under its own name.
 
-    Functions that a library's decorator makes are not constant: their closures hold user code.
+    Functions created by a library's decorator are not constant, because their closures contain user
+    code.
     """
     return is_constant_code(function) and function is _named_in(
         sys.modules[function.__globals__["__name__"]], function.__qualname__
@@ -166,7 +167,7 @@ def is_constant_function(function: FunctionType) -> bool:
 
 
 def is_constant_object(value: Any) -> bool:
-    """Whether a constant module has an object under its `__name__`, and it does not vary."""
+    """Whether a constant module has an object under its `__name__`, with constant results."""
     module = sys.modules.get(getattr(value, "__module__", None) or "")
     name = getattr(value, "__name__", None)
     return (
@@ -237,14 +238,14 @@ def varies(module: str, name: str, value: Any) -> bool:
 
 
 def has_varying(module: ModuleType) -> bool:
-    """Whether a constant module may have members that vary."""
+    """Whether a constant library module may have members that return varying results."""
     name = module.__name__
     root = name.partition(".")[0]
     return root not in _ALL_CONSTANT and (name not in _PURE or name in _VARYING)
 
 
 def is_scalar(value: Any) -> bool:
-    """Whether a value is a number, text, None, an enum member, or a tuple of these."""
+    """Whether a value is a number, text, None, an enum member, or a tuple of such values."""
     kind = cast(type[Any], type(value))
     if kind is tuple:
         return all(map(is_scalar, cast(tuple[Any, ...], value)))
@@ -259,7 +260,7 @@ BY_VALUE = frozenset(
 A set of classes would call `__eq__` of users' metaclasses.
 """
 SCALARS = BY_VALUE | {id(float), id(complex)}
-"""The `id` of each class whose objects are constants without parts: `BY_VALUE` and floats."""
+"""The `id` of each class whose objects are constants: `BY_VALUE` and float types."""
 
 BUILTINS = {
     name: value for name, value in vars(builtins).items() if name not in _VARYING["builtins"]

@@ -35,7 +35,7 @@ def write_text(path: StrPath, text: str) -> None:
 
 @contextmanager
 def writing(path: StrPath) -> Generator[Writable]:
-    """Open a file for writing; its new content replaces the old when the block ends.
+    """Open a file for writing; the new content replaces the old content when the block ends.
 
     An exception or an interrupt leaves the old content. As for a plain `open`, symbolic links are
     followed and permissions are preserved. A hard link to the file under another name keeps the old
@@ -82,7 +82,7 @@ class _Stream:
 
 
 def _standard_stream(path: StrPath) -> int | None:
-    """Return the descriptor of the standard stream that writes to a path, if any.
+    """Return the descriptor of the standard stream that a path refers to, if any.
 
     Opening the path again would truncate the file, and later output of the stream would be lost.
     """

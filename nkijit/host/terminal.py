@@ -1,4 +1,4 @@
-"""Output to the terminal: findings, in colours if it has them, and progress."""
+"""Output to the terminal: findings, in colours if the terminal has them, and progress."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def show(text: str) -> None:
 
 
 def show_findings(findings: Findings, stream: IO[str], of: str = "") -> None:
-    """Print findings. `of` is added to the line with their count, e.g. `for trn3 (default)`."""
+    """Print findings. `of` is added to the line with their number, e.g. `for trn3 (default)`."""
     lines = findings.lines(of)
     print(as_ansi(lines) if has_colours(stream) else as_text(lines), file=stream)
 
@@ -72,7 +72,7 @@ def progress_bar(label: str) -> Generator[Callable[[float], None]]:
 
 
 def _shown_bar(label: str, shown: ExitStack) -> Callable[[float], None]:
-    """Show a bar if there is a terminal. Returns the function that updates it."""
+    """Show a progress bar if there is a terminal. Returns the function that updates the bar."""
     console = _console(stderr=True)
     if not console.is_terminal:
         return lambda part: None

@@ -1,7 +1,7 @@
 """Parser for untrusted IR text: resources are bounded, and every error has a line and column.
 
-The grammar is that of xDSL's parser. The subclasses here read string literals in linear time, and
-limit nesting, the size of expanded aliases and of numbers.
+The grammar is the grammar of xDSL's parser. The subclasses here read string literals in linear
+time, and limit nesting, the size of expanded aliases and of numbers.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ MAX_NESTING = 64
 """Maximum nesting of regions and attributes. Python's stack can hold several times as many."""
 
 MAX_WRITTEN_OUT = 1 << 25
-"""Maximum characters of all expanded aliases: nested ones can grow exponentially."""
+"""Maximum characters of all expanded aliases: nested aliases can grow exponentially."""
 
 MAX_DIGITS = 1000
 """Maximum digits of a number."""
@@ -202,7 +202,7 @@ class _Aliases(dict[str, Attribute]):
 
 
 class _Parser(Parser):
-    """xDSL's parser with limits; it records the position of each operation."""
+    """xDSL's parser with limits, which records the position of each operation."""
 
     def __init__(self, context: Context, text: str, name: str | None, lines_before: int):
         shown = "<text>" if name is None else name
@@ -216,7 +216,7 @@ class _Parser(Parser):
         self._lines = [match.end() for match in re.finditer("\n", text)]
         self._has_location = False  # of the operation that was read last
         self.has_repeats = False
-        """Whether the text has a `nki.repeat` or an operation that is used only with it."""
+        """Whether the text has a `nki.repeat` or an operation that only occurs with repeats."""
         self._depth = 0
         self._deepest = 0
         self._constant_bytes = 0
@@ -225,7 +225,7 @@ class _Parser(Parser):
         self.attribute_aliases = _Aliases(self._use_alias)
 
     def parse_all(self, implicit_module: bool) -> ModuleOp:
-        """Parse the module. Errors that xDSL raises without a position get the current one."""
+        """Parse the module. Errors that xDSL raises without a position get the current position."""
         try:
             return self.parse_module(implicit_module)
         except ParseError:
@@ -307,7 +307,7 @@ class _Parser(Parser):
         return location
 
     def _location_at(self, name: StringAttr, start: Position) -> LocationAttr:
-        """Return the place of an operation's name, MLIR's location for operations without `loc`."""
+        """Return the position of an operation's name, MLIR's default location."""
         text = self.lexer.input.content
         if text[start] == "%":  # its results
             start = text.index("=", start) + 1
@@ -349,7 +349,7 @@ class _Parser(Parser):
         return found
 
     def _check_affine(self, start: Position) -> None:
-        """Limit the length of an affine map: the tree of a sum is as deep as it has terms."""
+        """Limit the length of an affine map, because the tree of a sum is as deep as its length."""
         if self.pos - start > MAX_AFFINE_CHARACTERS:
             self.raise_error(_TOO_DEEP, start)
 
@@ -398,7 +398,7 @@ _TOO_DEEP = f"this is nested too deeply, more than {MAX_NESTING} levels"
 
 
 def _innermost_first(op: Operation) -> Iterator[Operation]:
-    """Yield operations in the order in which xDSL verifies them."""
+    """Yield operations in the order in which xDSL verifies them: nested operations first."""
     for region in op.regions:
         for block in region.blocks:
             for inner in block.ops:

@@ -25,7 +25,7 @@ from nkijit.passes.transform.reroll import rolled_module
 def ir_text_of(
     module: ModuleOp, *, locations: bool = False, generic: bool = False, rolled: bool = False
 ) -> str:
-    """Print IR; the arguments are those of `TracedKernel.text`."""
+    """Print IR; the arguments are the same as for `TracedKernel.text`."""
     if rolled:
         module = rolled_module(module)
     stream = StringIO()
@@ -58,7 +58,8 @@ def parse(text: str, name: str | None = None, *, rolled: bool = False) -> Module
 def load_module(path: str | os.PathLike[str]) -> ModuleOp:
     """Parse a `.mlir` file.
 
-    Findings may quote the source files that its locations name, if they are below its folder.
+    Findings may quote the source files that the file's locations name, if these are below the
+    file's folder.
 
     Raises the exceptions of `parse` and `read_ir`.
     """

@@ -39,8 +39,9 @@ class TensorSpec:
 
     @staticmethod
     def is_meant(text: str) -> bool:
-        """Return whether a text has the form of a tensor's shape and data type, as `parse` reads
-        it."""
+        """Return whether a text looks like a tensor's shape and data type, as `parse` reads
+        them.
+        """
         return _TEXT.fullmatch(text) is not None
 
     @classmethod
@@ -90,10 +91,10 @@ def map_tensors(
 ) -> dict[str, Any]:
     """Return a copy of arguments, with every tensor replaced by the result of `replace`.
 
-    Tensors may be in tuples (named ones too), lists, dicts, dataclasses and NKIObjects. Only this
-    function knows these containers. An object that is passed twice is one object in the copy as
-    well. All other values are constants of the trace and are not copied, except that arrays without
-    dimensions become NumPy scalars, and data types of frameworks become NKI's.
+    Tensors may be in tuples (also named tuples), lists, dicts, dataclasses and NKIObjects. Only
+    this function knows these containers. An object that is passed twice is one object in the copy
+    as well. All other values are constants of the trace and are not copied, except that arrays
+    without dimensions become NumPy scalars, and data types of frameworks become NKI's.
 
     Args:
         arguments: the arguments of a call, by parameter.

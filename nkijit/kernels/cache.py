@@ -1,4 +1,4 @@
-"""The trace cache of a kernel; its keys are images of everything that a trace depends on."""
+"""The trace cache of a kernel; keys are images (descriptions) of everything a trace depends on."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class CacheInfo:
     """The result of `kernel.cache_info()`."""
 
     hits: int
-    """Calls that found their trace in the cache."""
+    """The number of calls that found their trace in the cache."""
     misses: int
-    """Calls that traced the kernel."""
+    """The number of calls that traced the kernel."""
     maxsize: int
     """The maximum number of cached traces."""
     currsize: int
@@ -40,7 +40,7 @@ class TraceCache:
         self._traces: OrderedDict[_Key, TracedKernel] = OrderedDict()
         self._lock = threading.Lock()
         self._last: _Key | None = None
-        """The key of the most recently used trace; the next miss reports how its key differs."""
+        """The key of the most recently used trace; the next miss reports the first difference."""
         self._hits = 0
         self._reasons: Counter[str] = Counter()
 
@@ -53,9 +53,9 @@ class TraceCache:
         """Return the trace for a key; trace the kernel if the cache does not have it.
 
         Args:
-            key_of: returns the key; called before and after tracing, which may change the values
-                that it reads. Raises UnkeyableError for a value that cannot be recognised at
-                another call.
+            key_of: returns the key; called before and after tracing, because tracing may change the
+                values that the key depends on. Raises UnkeyableError for a value that cannot be
+                recognised at another call.
             trace: makes the trace.
         """
         key, why = _key_or_reason(key_of)
@@ -124,7 +124,7 @@ class TraceCache:
 
 
 class _Key:
-    """The image of everything that a trace depends on, with its hash, which is slow to compute."""
+    """An image (description) of everything that a trace depends on, with its cached hash."""
 
     __slots__ = ("hash", "image")
 

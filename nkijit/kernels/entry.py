@@ -1,4 +1,4 @@
-"""The functions of `nki` itself: `nki.jit` makes kernels of functions, the others run them."""
+"""The functions of `nki` itself: `nki.jit` creates kernels, the others run kernels."""
 
 from __future__ import annotations
 

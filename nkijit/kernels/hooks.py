@@ -7,4 +7,4 @@ from collections.abc import Callable
 from nkijit.traced.kernel import TracedKernel
 
 WATCHERS: list[Callable[[TracedKernel], None]] = []
-"""Callbacks that receive each specialisation that a call or `trace` requests, cached or not."""
+"""Callbacks for each specialisation that a call or `trace` requests, cached or not."""

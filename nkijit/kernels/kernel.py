@@ -113,7 +113,7 @@ class Kernel(Generic[_P]):
         simulated: bool = False,
         options: Mapping[str, Any] = MappingProxyType({}),
     ):
-        """Create a kernel with default settings, or with those of the kernel it is derived from.
+        """Create a kernel with default settings, or with the settings of an original kernel.
 
         Args:
             function: the kernel's function, a bound method or a `functools.partial`.
@@ -140,7 +140,7 @@ class Kernel(Generic[_P]):
         self._cache = TraceCache() if cache is None else cache
         of_function = getattr(self._function, "__dict__", {})
         self._own = frozenset({"_own", *vars(self)} - set(of_function))
-        """The names of nkijit's attributes of the kernel; all others are the user's."""
+        """The names of nkijit's attributes of the kernel; all other attributes are the user's."""
 
     @property
     def signature(self) -> inspect.Signature:
@@ -149,7 +149,7 @@ class Kernel(Generic[_P]):
 
     @property
     def _kwargs(self) -> dict[str, Any]:
-        """The keywords of a `functools.partial`, read at each call: its owner may change them."""
+        """The keywords of a `functools.partial`, read at each call, because they may change."""
         return _unbound(self._original)[2]
 
     @property
@@ -197,10 +197,10 @@ class Kernel(Generic[_P]):
         return cores_of_environment() if self._grid is None else self._grid
 
     def by_value(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        """Return a constructor and its arguments, in the form of `__reduce__`.
+        """Return a constructor and its arguments, as `__reduce__` does.
 
-        They pickle the kernel by value, without its cache, for processes that cannot import the
-        kernel's module.
+        With these, the kernel is pickled by value, without its cache, for processes that cannot
+        import the kernel's module.
         """
         arguments = {**self._constructor_arguments(), "cache": None, "options": dict(self.options)}
         return _from_arguments, (type(self), arguments)
@@ -256,7 +256,7 @@ class Kernel(Generic[_P]):
         return traced.run(*values, strict=self.is_strict)
 
     def _check_inside(self, tracer: Tracer) -> None:
-        """Raise an error for settings that a kernel cannot have when another kernel calls it."""
+        """Raise an error for settings that a kernel called by another kernel cannot have."""
         self._check_grid_inside(tracer)
         if self._schedule:
             raise UnsupportedError(
@@ -505,8 +505,9 @@ class Kernel(Generic[_P]):
         return traced
 
     def _key(self, arguments: Mapping[str, Any], target: Target) -> tuple[Any, ...]:
-        """Return the image of everything that a trace depends on. Raises UnkeyableError if it has
-        none."""
+        """Return the cache key: an image of everything that a trace depends on. Raises
+        UnkeyableError.
+        """
         launch = (
             ("target", target.version),
             ("grid", self._launch_grid),
@@ -516,7 +517,7 @@ class Kernel(Generic[_P]):
         return (*launch, *named_images({**named, f"kernel '{self.__name__}'": self._function}))
 
     def cache_info(self) -> CacheInfo:
-        """Return how many calls found a cached trace, and the reasons of the others to trace.
+        """Return how many calls found a cached trace, and why the other calls traced the kernel.
 
         Example: `kernel.cache_info()` gives `CacheInfo(hits=3, misses=2, maxsize=128, currsize=2,
         reasons={'first call': 1, ...})`. Kernels that are derived from this one (for a grid, a
@@ -533,7 +534,7 @@ class Kernel(Generic[_P]):
         self._cache.clear()
 
     def __trace_image__(self) -> tuple[Any, ...]:
-        """Return the kernel's image, a part of the key of kernels that call this kernel.
+        """Return the kernel's image, a part of the cache key of kernels that call this kernel.
 
         See `nkijit.kernels.cache_key`.
         """
@@ -586,7 +587,7 @@ class Kernel(Generic[_P]):
         core: tuple[int, int],
         watch: Watch | None = None,
     ) -> tuple[Tracer, Any]:
-        """Trace the kernel for one core of its launch."""
+        """Trace the kernel for one of the cores that it is launched on."""
         region = MemoryRegion.private_hbm if core[1] == 1 else MemoryRegion.shared_hbm
         types = [
             (tensor.name, memref_type(as_dtype(tensor.spec.dtype), tensor.spec.shape, region))
@@ -645,7 +646,7 @@ class Kernel(Generic[_P]):
 
 
 def _copied(value: Any) -> Any:
-    """Return a copy of an array; any other value is returned itself."""
+    """Return a copy of an array; other values are returned unchanged."""
     return np.copy(cast(Any, value)) if isinstance(value, np.ndarray) else value
 
 
@@ -657,7 +658,7 @@ def _is_number(value: Any, number: int) -> bool:
 
 
 def _have_same_trace(one: Any, two: Any) -> bool:
-    """Return True when two arguments have equal images, so that they give the same trace."""
+    """Return True when two arguments have equal images (cache key parts), so equal traces."""
     if one is two:
         return True
     try:
@@ -678,7 +679,7 @@ def _check_annotations(function: Callable[..., Any], arguments: Mapping[str, Any
 def _unbound(
     function: Callable[..., Any],
 ) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
-    """Return a function, and the arguments that a method or a `functools.partial` binds to it.
+    """Return a function, and the arguments that a bound method or a `functools.partial` adds.
 
     Bound arguments are treated like the arguments of a call: arrays among them become tensors.
     """
@@ -710,7 +711,7 @@ class FunctionParameters:
     parameters: inspect.Signature
     """The function's own signature, also if it wraps another function."""
     names: dict[str, str]
-    """Better names for the `*args` of a decorator: `args_0` is `x` in the wrapped function."""
+    """Readable names for the `*args` of a decorator: `args_0` is `x` in the wrapped function."""
     _function: Callable[..., Any]
     _read: tuple[Any, ...]
     """The function's code and defaults when the parameters were read."""
@@ -723,7 +724,7 @@ class FunctionParameters:
         return FunctionParameters(parameters, _names_of_rest(function, parameters), function, read)
 
     def is_current(self) -> bool:
-        """Return whether the function still has these parameters."""
+        """Return whether the function still has the code and defaults that were read."""
         read = _read_of(self._function)
         # By identity, because defaults may be arrays.
         return len(read) == len(self._read) and all(map(operator.is_, read, self._read))
@@ -738,7 +739,7 @@ def _read_of(function: Callable[..., Any]) -> tuple[Any, ...]:
 
 
 def _names_of_rest(function: Callable[..., Any], parameters: inspect.Signature) -> dict[str, str]:
-    """Return the names of a decorator's `*args` in the function that it wraps: `args_0` is `x`."""
+    """Map the names of a decorator's `*args` to the wrapped function's: `args_0` is `x`."""
     wrapped = list(inspect.signature(function).parameters)
     names = list(parameters.parameters)
     kinds = [parameter.kind for parameter in parameters.parameters.values()]

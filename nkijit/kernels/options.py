@@ -20,8 +20,8 @@ COMPILER_OPTIONS = (
 """Options that only the vendor's compiler reads.
 
 Sources: NKI API reference 2.26, nki.baremetal (`additional_compile_opt`), and 2.33, nki.jit (the
-two configurations). The others are in published kernels of both API generations; no reference
-describes them.
+two configurations). The other options occur in published kernels of both API generations, but no
+reference describes them.
 """
 
 

@@ -1,8 +1,8 @@
-"""Values of tiles during tracing: a request for a value runs the trace up to this point.
+"""Values of tiles during tracing: a request for a value interprets the trace up to this point.
 
 A request copies the operations traced so far, closes the open loops in the copy, and interprets it
-up to the last operation. The trace itself does not change, so its results are those of any other
-call.
+up to the last operation. The trace itself does not change, so its results are the same as in any
+other call.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Values:
     """The values of the tensors of a trace."""
 
     def __init__(self, tracer: Tracer, inputs: Sequence[Any]):
-        """`inputs`: one array per kernel argument; they are copied."""
+        """Start without values. `inputs`: one array per kernel argument; these are copied."""
         self._tracer = tracer
         self._inputs = [np.array(cast(Any, as_array("input", value))) for value in inputs]
         self._at = -1
@@ -97,7 +97,7 @@ class Values:
     def _copy(self) -> tuple[KernelOp, dict[SSAValue, SSAValue]]:
         """Return a copy of the kernel traced so far, with its open loops closed.
 
-        The second result maps SSA values of the trace to those of the copy.
+        The second result maps SSA values of the trace to SSA values of the copy.
         """
         same: dict[SSAValue, SSAValue] = {}
         constants = [op.clone(same) for op in self._tracer.constants()]
@@ -154,11 +154,11 @@ def value_of(tile: Any) -> Array:
 
 
 _SHARED_PACKAGES = {*sys.stdlib_module_names, "ml_dtypes", "numpy", "scipy"}
-"""Packages that both nkijit and users call."""
+"""Packages that both nkijit and user code call."""
 
 
 def _is_hidden(frame: FrameType) -> bool:
-    """Return whether a frame is nkijit's or xDSL's, or of a library that one of them has called."""
+    """Return whether a frame belongs to nkijit, xDSL or a library called by one of these."""
     above: FrameType | None = frame
     while above is not None:
         package = above.f_globals.get("__name__", "").partition(".")[0]
@@ -180,7 +180,7 @@ class _Debugger(pdb.Pdb):
     def get_stack(
         self, f: FrameType | None, t: TracebackType | None
     ) -> tuple[list[tuple[FrameType, int]], int]:
-        """Return the visible frames of a stack, and the position of the current one among them."""
+        """Return the visible frames of a stack, and the index of the current frame among them."""
         stack, current = super().get_stack(f, t)
         shown = [
             (number, entry)

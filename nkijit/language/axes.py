@@ -1,4 +1,4 @@
-"""Axes of reductions: the legal ones, and the shapes of results."""
+"""The axes of reductions: their legality, and the shapes of results."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class TileReduction:
         return math.prod(self.kept[1:]) == 1
 
     def reduce(self, dst: NkiTensor, op: Word, data: NkiTensor, *, negate: bool = False) -> None:
-        """Emit one instruction that reduces `data`, of the shape of `x`, into `dst`."""
+        """Emit one instruction that reduces `data`, which has the shape of `x`, into `dst`."""
         isa.tensor_reduce(dst, op, data, self.axis, negate=negate)
 
     def spread(self, reduced: NkiTensor) -> NkiTensor:
@@ -65,7 +65,7 @@ def reduction(call: str, x: Any, axis: Any) -> TileReduction:
 def legal_axes(call: str, rank: int, axis: Any) -> tuple[int, ...]:
     """Return the axes to reduce of a tile of `rank` dimensions, in ascending order.
 
-    The legal axes are those of `nisa.tensor_reduce`; others end the trace.
+    Axes that `nisa.tensor_reduce` does not support end the trace.
     """
     several = isinstance(axis, (tuple, list))
     axes = tuple(cast(Sequence[Any], axis)) if several else (axis,)

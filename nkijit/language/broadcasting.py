@@ -37,8 +37,8 @@ def broadcast_shape(call: str, **tiles: NkiTensor) -> tuple[int, ...]:
 def broadcast_view(tile: NkiTensor, shape: tuple[int, ...], dtype: str = "") -> NkiTensor:
     """Return the tile, broadcast to a shape that `broadcast_shape` has returned.
 
-    `dtype`: the data type of a new tile, if the partition dimension needs one. The caller can pass
-    the type that it would convert the result to.
+    `dtype`: the data type of a new tile, if the partition dimension needs one. Callers that convert
+    the result anyway can pass its final data type.
     """
     if tile.shape[0] != shape[0]:
         tile = _in_every_partition(in_sbuf(tile), shape[0], dtype or tile.dtype)
@@ -49,11 +49,12 @@ def broadcast_view(tile: NkiTensor, shape: tuple[int, ...], dtype: str = "") -> 
 
 
 def _in_every_partition(row: NkiTensor, partitions: int, dtype: str) -> NkiTensor:
-    """Return a new tile in SBUF with a copy of `row`, a tile of one partition, in each partition.
+    """Return a new SBUF tile in which every partition is a copy of `row`, a tile of one partition.
 
     The Tensor Engine multiplies the row by ones, as NKI does (architecture guide of trn1, Tensor
-    Engine). As in any sum of products, -0.0 becomes 0.0. If the engine does not multiply the type,
-    or no matmul can begin at the partition, the row is copied to HBM and back with a step of 0.
+    Engine). As in any sum of products, -0.0 becomes 0.0. If the engine does not multiply the data
+    type, or if no matmul can begin at the row's partition, the row is copied to HBM and back with a
+    stride of 0.
     """
     begins_well = first_partition(row) in start_partitions(row.shape[0])
     multiplies = begins_well and row.dtype in input_dtypes(row.storage.tracer.target)
@@ -83,7 +84,7 @@ def _multiply_by_ones(row: NkiTensor, rows: NkiTensor) -> None:
 
 
 def _flat(tile: NkiTensor) -> NkiTensor:
-    """Return the tile with its free dimensions flattened to one: a view, or else a copy."""
+    """Return the tile with its free dimensions flattened to one: a view, else a copy."""
     if tile.ndim == 2 and not tile.is_indirect():
         return tile
     if tile.is_indirect() or not tile.is_contiguous():

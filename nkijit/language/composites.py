@@ -1,4 +1,4 @@
-"""Functions of several steps: softmax, rms_norm, where."""
+"""Functions that emit several instructions: softmax, rms_norm, where."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def _where_operands(condition: Any, x: Any, y: Any) -> tuple[tuple[int, ...], st
 
 
 def _as_type(value: Any, shape: tuple[int, ...], dtype: str, hint: str) -> NkiTensor:
-    """Return an operand as a tile in SBUF of this shape and data type, converted where needed."""
+    """Return an operand as an SBUF tile of the given shape and data type."""
     if isinstance(value, NkiTensor):
         fits = (value.shape, value.dtype) == (shape, dtype)
         if fits and value.is_contiguous():  # required for a view of its bits

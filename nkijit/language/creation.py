@@ -76,8 +76,8 @@ def allocate(
     """Check the arguments of `call` and emit its allocation.
 
     A tile has at least two dimensions (NKI language guide), but the reference also allocates tiles
-    of one dimension. This is the partition dimension, and a second one of size 1 is added, as in
-    views.
+    with one dimension. That dimension is the partition dimension, and a second dimension of size 1
+    is added, as in views.
     """
     tracer = tracer_for(call)
     dims = checked_dims(tracer, call, shape)
@@ -186,7 +186,7 @@ def zeros_like(
 def like(
     call: str, x: NkiTensor, dtype: DTypeLike | None, buffer: MemoryRegion | None
 ) -> tuple[tuple[int, ...], DTypeLike, MemoryRegion]:
-    """Return the shape, element type and buffer for a new tensor: those of `x` by default."""
+    """Return the shape, element type and buffer of a new tensor; `x` provides the defaults."""
     if not isinstance(cast(Any, x), NkiTensor):
         tracer_for(call).wrong_argument(call, "x", "a tensor", x)
     return x.shape, x.dtype if dtype is None else dtype, x.buffer if buffer is None else buffer

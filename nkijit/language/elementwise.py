@@ -1,4 +1,4 @@
-"""The instructions that compute an operator word on tiles: `nl.add(x, y)`."""
+"""Emits the instructions that compute an operator on tiles: `nl.add(x, y)`."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from nkijit.tracing.tracer import tracer_for
 def binary(word: Word, x: Any, y: Any, dtype: Any) -> NkiTensor:
     """Compute `x op y` in a new tile.
 
-    Tiles of one shape take one tensor_tensor; a number, or a (P, 1) tile of a type that the
-    instruction accepts, takes a tensor_scalar. Other shapes broadcast by views with a step of 0.
+    For tiles of one shape, emits one tensor_tensor; for a number, or a (P, 1) tile of a type that
+    the instruction accepts, a tensor_scalar. Other shapes broadcast by views with a stride of 0.
     """
     shape, own = joint(repr(word), x, y)
     out = result(repr(word), shape, own if dtype is None else dtype)
@@ -160,7 +160,7 @@ _UNARY: dict[str, Callable[[Word, NkiTensor, NkiTensor], None]] = {
     "rsqrt": _tensor_scalar,
     "sin": sine,
 }
-"""Words that are not computed by `nisa.activation`.
+"""Operators that are not computed by `nisa.activation`.
 
 The reference names the engines of three words: `copy` is a bit-exact tensor_copy, `rsqrt` runs on
 the GpSimd Engine, which cannot access PSUM, and `invert` is an exclusive or with ones. `reciprocal`

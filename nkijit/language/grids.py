@@ -1,7 +1,7 @@
-"""Tensors as grids of tiles, and of blocks of tiles.
+"""Tensors as grids of tiles, and as grids of blocks of tiles.
 
 A grid is a view: it divides a tensor into tiles and returns parts of it as tensors. Grids depend
-only on shapes that are known during tracing, so none of them reaches the IR.
+only on shapes that are known during tracing, so the IR does not contain grids.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class _Axis:
     is_counted: bool = True
     """Whether the dimension has a coordinate; an integer index removes it."""
     step: int = 1
-    """The distance of selected coordinates: every `step`-th one is selected."""
+    """The distance between selected coordinates: every `step`-th coordinate is selected."""
 
     @property
     def stride(self) -> int:
@@ -66,12 +66,12 @@ class _Axis:
 
 @dataclass(frozen=True, slots=True)
 class _Dense:
-    """A tensor with elements in the order of its own dimensions."""
+    """A tensor whose elements are stored in the order of its dimensions."""
 
     tensor: NkiTensor
 
     def data(self, axes: tuple[_Axis, ...]) -> NkiTensor | None:
-        """Return the selected elements as a tensor; None if no access pattern has exactly these."""
+        """Return the selected elements as a tensor; None if no access pattern selects these."""
         if any(axis.has_gaps and axis.grain > 1 for axis in axes):
             return None
         return self.tensor[
@@ -86,12 +86,12 @@ class _Dense:
 
 @dataclass(frozen=True, slots=True)
 class _Tiles:
-    """A tensor on chip with the tiles of a grid side by side, in the order of their coordinates."""
+    """A tensor on chip with the tiles of a grid side by side, in the order of coordinates."""
 
     tensor: NkiTensor
     """The tensor, of shape (rows of a tile, elements per partition of all tiles)."""
     tile: tuple[int, ...]
-    """The size of a tile in each dimension of the grid's tensor; 1 where it is not tiled."""
+    """The size of a tile in each dimension of the grid's tensor; 1 in untiled dimensions."""
     counts: tuple[int, ...]
 
     def data(self, axes: tuple[_Axis, ...]) -> NkiTensor | None:
@@ -143,7 +143,7 @@ class _Selection:
     """The number of tiles of a block in each dimension; empty if coordinates count tiles."""
 
     def data(self) -> NkiTensor | None:
-        """Return the selected elements as a tensor; None if no access pattern has exactly these."""
+        """Return the selected elements as a tensor; None if no access pattern selects these."""
         return self.backing.data(self.axes)
 
 
@@ -501,7 +501,7 @@ def _fail_tile(call: str, tile_shape: tuple[int, ...], fits: str) -> NoReturn:
 def _axes_of(
     call: str, tile_shape: tuple[int, ...], element_shape: tuple[int, ...]
 ) -> tuple[_Axis, ...]:
-    """Return the dimensions of a tensor, the last ones tiled."""
+    """Return the dimensions of a tensor; the last dimensions are tiled."""
     prefix = len(element_shape) - len(tile_shape)
     if len(tile_shape) < _TILE_DIMS:
         _fail_tile(call, tile_shape, f"a tile has at least {_TILE_DIMS}")

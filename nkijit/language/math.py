@@ -162,10 +162,10 @@ _INTEGRAL = 2.0**23
 
 
 def _rounded(call: str, x: Any, dtype: Any, above: Callable[[NkiTensor], NkiTensor]) -> NkiTensor:
-    """Return `x` rounded to an integer: `x` minus `above(x)`, its distance above this integer.
+    """Return `x` rounded to an integer: `x - above(x)`, where `above` is the distance to it.
 
-    Engines round to integers in one way, to the nearest, when they write an integer type. The other
-    steps are exact: infinities and NaN do not change, and a zero may have either sign.
+    Engines round to integers only to nearest, when they write an integer type. All other steps are
+    exact: infinities and NaN do not change, and a zero may have either sign.
     """
     tile = expect_tile(call, "x", x)
     out = result(call, tile.shape, tile.dtype if dtype is None else dtype)

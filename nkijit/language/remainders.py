@@ -1,8 +1,8 @@
-"""Remainders: `mod` and `fmod`, by products and differences that are exact.
+"""Remainders: `mod` and `fmod`, computed by exact products and differences.
 
-A multiple of the divisor is subtracted in portions. A portion of the quotient has so few bits that
-its products with the parts of the divisor are exact, and so are the differences. The result is
-rounded only where a divisor has to be added at the end, as in NumPy.
+Multiples of the divisor are subtracted step by step. In each step, the quotient has so few bits (a
+*portion*) that its products with the parts of the divisor are exact, and so are the differences.
+The result is rounded only if a divisor has to be added at the end, as in NumPy.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ _FLOAT_BITS = 24
 
 
 def _integer_bits(value: Any) -> int | None:
-    """Return the number of bits of a tile's integer type, or of an integral number; else None."""
+    """Return the bits of a tile's integer type, or of an integral number; None for others."""
     if isinstance(value, NkiTensor):
         dtype = DTYPES[value.dtype]
         return None if dtype.kind is Kind.float else dtype.bits
@@ -105,9 +105,9 @@ def _in_partitions(tile: NkiTensor, of: NkiTensor) -> NkiTensor:
 
 _LARGEST = float(np.finfo(np.float32).max)
 _SIGN, _SIZE = 1 << 31, (1 << 31) - 1
-"""Masks for the sign bit of a float32 and for all of its other bits."""
+"""Masks for the sign bit of a float32, and for the other 31 bits."""
 _PORTION_BITS = 12
-"""The bits of a portion and of a part of the divisor: half of float32's, so products are exact."""
+"""Bits of a portion, and of a divisor part: half of float32's, so products are exact."""
 _HIGH = _SIGN + _SIZE - (2**_PORTION_BITS - 1)
 """A mask that clears the last 12 bits of a float32's significand."""
 _PORTIONS = 3
@@ -116,20 +116,20 @@ _MOST = _PORTION_BITS + (_PORTIONS - 1) * (_PORTION_BITS + 1)
 
 
 class _Divisor(NamedTuple):
-    """The absolute value of a float32 divisor, its inverse and its parts: numbers or tiles."""
+    """The absolute value of a float32 divisor, its inverse and its parts (numbers or tiles)."""
 
     size: Any
     inverse: Any
     parts: tuple[Any, ...]
-    """Parts of the divisor with at most 12 bits each; their sum is the divisor if it is finite."""
+    """Numbers of at most 12 bits each whose sum is the divisor, if the divisor is finite."""
 
 
 def _of_floats(out: NkiTensor, x: Any, y: Any, portions: int, like_dividend: bool) -> None:
-    """Compute the remainder in float32, for quotients of at most `portions` portions.
+    """Compute the remainder in float32; quotients have at most `portions` portions (see below).
 
     The sign of the result is removed from `x` first, and restored at the end. A portion is the
-    quotient rounded to a multiple of a power of 2, its unit. At most half a unit remains, which is
-    2**12 units of the next portion, and half a divisor after the last one.
+    quotient, rounded to a multiple of a power of 2 (the unit). The remaining quotient is at most
+    half a unit, i.e. 2**12 units of the next portion; after the last portion, it is half a divisor.
     """
     rest = temporary("rest", out.shape)
     if isinstance(x, NkiTensor):
@@ -162,7 +162,8 @@ def _of_floats(out: NkiTensor, x: Any, y: Any, portions: int, like_dividend: boo
 def _lost(dividend: NkiTensor, quotient: NkiTensor) -> NkiTensor:
     """Return a tile with NaN where the remainder cannot be computed, else 0.
 
-    This is where a quotient is too large or a multiple of the divisor may overflow.
+    The remainder cannot be computed if a quotient is too large, or if a multiple of the divisor may
+    overflow.
     """
     lost, scale = temporary("lost", quotient.shape), 2.0 ** (128 - _MOST)
     isa.tensor_scalar(lost, dividend, nl.multiply, 2.0, op1=nl.multiply, operand1=0.0)
@@ -270,8 +271,8 @@ _BELOW = 1 - 2.0**-21
 def _of_integers(out: NkiTensor, x: Any, y: Any, like_dividend: bool) -> None:
     """Compute the remainder of absolute values as uint32, in the GpSimd Engine's integers.
 
-    Subtracting a multiple by the rounded-down float32 quotient leaves less than 2**12 divisors; a
-    second subtraction leaves less than two.
+    Subtracting the divisor times the rounded-down float32 quotient leaves less than 2**12 divisors;
+    a second subtraction leaves less than two divisors.
     """
     size, x_sign = _size(x, out, "dividend")
     divisor, y_sign = _size(y, out, "divisor")

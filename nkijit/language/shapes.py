@@ -1,4 +1,4 @@
-"""Shapes of tiles: expand_dims, broadcast_to."""
+"""Functions that change the shapes of tiles: expand_dims, broadcast_to."""
 
 from __future__ import annotations
 

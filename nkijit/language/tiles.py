@@ -62,7 +62,7 @@ def expect_tile(call: str, argument: str, value: Any) -> NkiTensor:
 
 
 def in_sbuf(tile: NkiTensor) -> NkiTensor:
-    """Return the tile, or a copy of it in SBUF when it is in PSUM."""
+    """Return the tile if it is in SBUF, else a copy of it in SBUF."""
     if tile.buffer is not MemoryRegion.psum:
         return tile
     copied = temporary(f"{tile.name}_sbuf", tile.shape, tile.dtype)
@@ -71,5 +71,5 @@ def in_sbuf(tile: NkiTensor) -> NkiTensor:
 
 
 def is_column(tile: NkiTensor, data: NkiTensor) -> bool:
-    """Return True for a tile with one element per partition of `data`, which has more than one."""
+    """Return True for a tile of one element per partition, if `data` has several."""
     return tile.shape[0] == data.shape[0] == tile.size < data.size

@@ -32,7 +32,7 @@ from nkijit.tracing.locations import column_in_line, definition_of
 
 
 def analyse(path: str, text: str, folder: Path) -> Iterator[Analysis]:
-    """Analyse a file. Yields first its problems, then the same with predicted times.
+    """Analyse a file. Yields its problems first, then problems and predicted times.
 
     Args:
         path: the absolute path of the file.
@@ -65,7 +65,7 @@ def analyse(path: str, text: str, folder: Path) -> Iterator[Analysis]:
 def _merged(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     """Return problems without duplicates, with the related places of all duplicates.
 
-    Several kernels, or one with several sets of arguments, may call the same function.
+    Duplicates arise if several kernels, or several sets of arguments, call the same function.
     """
     found: dict[tuple[Any, ...], Problem] = {}
     for problem in problems:
@@ -78,7 +78,7 @@ def _merged(problems: Iterable[Problem]) -> tuple[Problem, ...]:
 
 
 class _Kernel:
-    """The analysis of one kernel: its problems, and its `KernelView` so far."""
+    """The analysis of one kernel: its problems, and its `KernelView` (the results so far)."""
 
     def __init__(self, path: str, text: str, chosen: Chosen, folder: Path):
         self._path, self._text, self._chosen, self._folder = path, text, chosen, folder
@@ -123,7 +123,7 @@ class _Kernel:
         return traced.diagnostics
 
     def _unknown(self) -> Problem:
-        """Return the problem that the arguments are not known, with its remedy."""
+        """Return the problem that a kernel's arguments are unknown, with an edit as remedy."""
         chosen = self._chosen
         needed = " and ".join(chosen.needed)
         are = "is" if len(chosen.needed) == 1 else "are"
@@ -143,7 +143,7 @@ class _Kernel:
         return (*imports, Insertion(line, f"{indent}{decorator}\n"))
 
     def _write_ir(self, traced: TracedKernel) -> None:
-        """Write the IR to a file of the kernel's name. Editors reload it after each analysis."""
+        """Write the IR to a file named after the kernel. Editors reload it after each analysis."""
         ir = printed(traced.module)
         lines: dict[int, int] = {}
         for op, (first, _) in ir.lines.items():
@@ -200,7 +200,7 @@ def _file_of(chosen: Chosen) -> str:
 def _import_of_nkijit(module: ast.Module, line: int) -> tuple[str, tuple[Insertion, ...]]:
     """Return the name of nkijit in a file, and the insertion of its import if it is missing.
 
-    The import is inserted before the first other import, and at `line` if there is none.
+    The import is inserted before the first import of the file, or at `line` if there is none.
     """
     imports = [n for n in module.body if isinstance(n, (ast.Import, ast.ImportFrom))]
     for node in imports:
@@ -222,7 +222,7 @@ def _whole_line(path: str, line: int) -> Span:
 
 
 def _of_finding(path: str, finding: Diagnostic, kernel: Span) -> Problem:
-    """Convert a finding to a problem at its innermost line in this file, else at the kernel."""
+    """Convert a finding to a problem at its innermost line in this file, or at the kernel."""
     where = finding.where
     at = next((i for i, place in enumerate(where) if place.file == path), None)
     related: list[tuple[Position, str]] = []
@@ -271,7 +271,7 @@ def _of_exception(path: str, error: BaseException, kernel: Span | None = None) -
 
 
 def _of_frame(path: str, frame: traceback.FrameSummary) -> Span:
-    """Return the span of the expression that a frame evaluates; its line if that is unknown."""
+    """Return the span of the expression that a frame evaluates; if unknown, of the line."""
     line, end_line = frame.lineno or 1, frame.end_lineno
     if frame.colno is None or frame.end_colno is None or end_line is None:
         return _whole_line(path, line)
@@ -280,5 +280,5 @@ def _of_frame(path: str, frame: traceback.FrameSummary) -> Span:
 
 
 def out_of_time(path: str, error: BaseException, seconds: float) -> Problem:
-    """Return the problem of a file that exceeded its time limit, at the line that it executed."""
+    """Return the problem of a file that exceeded its time limit, at the line being executed."""
     return replace(_of_exception(path, error), message=f"still running after {seconds:g} s")

@@ -114,7 +114,7 @@ def ir_command(title: str, uri: str, line: int) -> types.Command:
 
 
 def ir_of_line(analysis: Analysis, line: int) -> types.Location | None:
-    """Return the location of the first operation that comes from a line; None if there is none.
+    """Return the location of the first operation created by a source line; None without one.
 
     Lines of a kernel's definition give the location of its `nki.kernel`.
     """
@@ -136,7 +136,7 @@ def hover_of(text: str, line: int, column: int, analysis: Analysis | None) -> ty
     Args:
         text: the document.
         line: the line of the place, counted from 1.
-        column: the column of the place, counted from 1.
+        column: the column of the place, counted from 1, in characters.
         analysis: the analysis of this text; None while there is none.
     """
     # Imported here because they import the whole API.

@@ -47,7 +47,7 @@ class LineTime:
     share: float
     """`time` as a fraction of the kernel's time."""
     busy: float
-    """The time in which the line's instructions occupy queues, summed over all queues."""
+    """The total time for which the line's instructions occupy queues, summed over all queues."""
     queues: tuple[str, ...]
     """The queues that the line's instructions use, the busiest first."""
     instructions: int
@@ -60,9 +60,9 @@ class KernelView:
 
     name: str
     span: Span
-    """The position of the kernel's name in its `def` statement."""
+    """The span of the kernel's name in its `def` statement."""
     line: int
-    """The first line of the definition: that of the first decorator."""
+    """The first line of the definition, i.e. the line of the first decorator."""
     target: str
     """The target and its origin: `for trn3 (default)`."""
     summary: str
@@ -70,7 +70,7 @@ class KernelView:
     ir_file: str | None = None
     """The path of the file with the kernel's IR."""
     ir_lines: tuple[tuple[int, int], ...] = ()
-    """(line of the source, first line of the IR that comes from it)."""
+    """Pairs: a line of the source, and the first IR line of the operations that it creates."""
     time: float | None = None
     """The predicted time in ns; None if there is no prediction."""
     bound: str = ""

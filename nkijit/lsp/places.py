@@ -13,7 +13,7 @@ from nkijit.passes.diagnostics.source_text import lines_of, source_lines
 
 
 class Places:
-    """Converts between positions of the protocol and of nkijit, which count from 1 in characters.
+    """Converts between positions of the protocol and of nkijit (from 1, in characters).
 
     Lines end where Python and the protocol agree. Lines of pygls also end at U+2028 and similar
     characters.

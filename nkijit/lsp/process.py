@@ -40,7 +40,7 @@ class Run:
         return self._last
 
     def kill(self) -> None:
-        """End the process and its children. `next` then reports that it has ended."""
+        """End the process and its children. `next` then reports that the process has ended."""
         self._process.kill()
 
     def _ended(self, message: str) -> Analysis:

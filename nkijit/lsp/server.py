@@ -90,7 +90,7 @@ class NkiServer(LanguageServer):
             await self.client_register_capability_async(types.RegistrationParams([registration]))
 
     def shutdown(self) -> None:
-        """End the session and close its connection, which Python 3.12 and newer wait for."""
+        """End the session and close its connection; Python 3.12 and newer wait for this."""
         super().shutdown()
         if isinstance(self.protocol.writer, asyncio.StreamWriter):
             self.protocol.writer.close()
@@ -117,7 +117,7 @@ class NkiServer(LanguageServer):
             self._start(uri, self._settings.delay)
 
     def saved(self, uris: list[str]) -> None:
-        """Analyse open documents again after files have changed on disk: they may import them."""
+        """Analyse open documents again after changes of files that they may import."""
         for uri in self._open:
             if self._settings.run == "save" or uri not in uris:
                 self._start(uri, self._settings.delay)
@@ -184,7 +184,7 @@ class NkiServer(LanguageServer):
             self._refresh()
 
     def _refresh(self) -> None:
-        """Let the editor request hints and lenses again."""
+        """Let the editor request inlay hints and code lenses again."""
         workspace = self.client_capabilities.workspace
         if workspace and workspace.inlay_hint and workspace.inlay_hint.refresh_support:
             self.workspace_inlay_hint_refresh(None)

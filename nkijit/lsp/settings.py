@@ -13,7 +13,7 @@ RUN = ("change", "save", "never")
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of the server. The field names are those of `initializationOptions`."""
+    """Settings of the server. The fields have the same names as in `initializationOptions`."""
 
     run: str = "change"
     """The time of execution: after each `change`, on opening and `save`, or `never`."""
@@ -28,7 +28,7 @@ class Settings:
 
 
 def settings_of(options: object) -> tuple[Settings, list[str]]:
-    """Read an editor's settings. Returns them and messages about invalid ones, which are ignored.
+    """Read an editor's settings. Returns the settings, and messages about ignored invalid settings.
 
     Example: `settings_of({"run": "save"})` is `(Settings(run="save"), [])`.
     """

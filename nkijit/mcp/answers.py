@@ -91,7 +91,7 @@ class Refusal:
 def answered(
     function: Callable[..., Answer], arguments: tuple[Any, ...], seconds: float
 ) -> Iterator[Answer | Refusal]:
-    """Call one of the functions below and yield its answer, or a refusal for its exception."""
+    """Call a function of this module and yield its answer, or a refusal for an exception."""
     try:
         yield function(*arguments)
     except NkiValidationError as error:
@@ -243,7 +243,7 @@ def profile(question: Question, schedule: str, page: Page) -> Answer:
 
 
 def _part(form: Any, figure: object, /, **more: Any) -> dict[str, Any]:
-    """Return the fields that the TypedDict `form` declares, from `more` and from a figure."""
+    """Return the fields that the TypedDict `form` declares, taken from `figure` and `more`."""
     document = plain(figure) | more
     return {name: document[name] for name in form.__annotations__}
 

@@ -53,7 +53,7 @@ class Question:
         return self.path.endswith(".mlir")
 
     def all_chosen(self) -> list[Chosen]:
-        """Return the kernels of the Python file, or the one that is named. Raises UsageError."""
+        """Return the kernels of the Python file, or the one in the request. Raises UsageError."""
         request = KernelRequest(_values(self.arguments), self.target, self.cores)
         if (self.file is None) == (self.source is None):
             raise UsageError("give exactly one of `file` and `source`")

@@ -92,7 +92,7 @@ class _Server(MCPServer[Any]):
 
 
 def _wrong_arguments(error: ValidationError, known: dict[str, Any]) -> list[str]:
-    """Return a line for each argument that does not have the form of its tool's schema."""
+    """Return a line of text for each argument that does not match its tool's schema."""
     found: dict[str, str] = {}
     for each in error.errors(include_url=False):
         name = str(each["loc"][0])

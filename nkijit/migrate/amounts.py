@@ -16,12 +16,12 @@ class Amount:
     """An integer expression: a constant plus terms with coefficients."""
 
     terms: tuple[tuple[str, int], ...] = ()
-    """Pairs of an expression's text and its coefficient; a sum as a text is in brackets."""
+    """Pairs of an expression's text and its coefficient; a text that is a sum is in brackets."""
     constant: int = 0
 
     @staticmethod
     def of(value: Amount | str | int) -> Amount:
-        """Convert a number, or the text of an expression."""
+        """Convert a number, or the text of an expression, to an amount."""
         if isinstance(value, Amount):
             return value
         if isinstance(value, int):

@@ -77,7 +77,7 @@ def dtype_text(value: Any, nl: str) -> str | None:
 def member_text(argument: str, value: Any, nisa: str) -> str | None:
     """Return the text of an enumeration's member in the current API, e.g. `nisa.dge_mode.swdge`.
 
-    `value` is the member or its number; `argument` is the argument that it was passed for.
+    `value` is the member or its number; `argument` is the name of the argument that received it.
     """
     member = classic_words.as_member(argument, value)
     if isinstance(member, Enum) and hasattr(words, argument) and hasattr(isa, argument):

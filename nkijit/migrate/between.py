@@ -1,4 +1,4 @@
-"""Migration of a module of the current API to another release of NKI, by the table of releases.
+"""Migration of a module from one release of the current API to another, by the table of releases.
 
 Renamed names and arguments are renamed. Removed and ignored arguments are left out. Loop functions
 that a release replaces by `range` become `range`. Only the source is read, because a module for an
@@ -124,7 +124,7 @@ class ReleaseRewriter:
 
 
 def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Yield the names that imports bind, with the public names they refer to."""
+    """Yield the names that imports bind, each with the public name that it refers to."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:

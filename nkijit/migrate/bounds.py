@@ -1,4 +1,4 @@
-"""Arguments of classic calls, and the parts of operands that their masks select."""
+"""The arguments of classic calls, and the parts of operands that masks select."""
 
 from __future__ import annotations
 
@@ -39,14 +39,15 @@ def bind(function: Callable[..., Any], node: ast.Call) -> dict[str, ast.expr]:
 
 @dataclass(frozen=True)
 class Crop:
-    """The part of a tile that a mask selects: begin and end by dimension, counted from the end."""
+    """The part of a tile that a mask selects: (begin, end) by dimension, counted from the end."""
 
     ranges: Mapping[int, tuple[Amount, Amount]]
 
     def of(self, tile: TensorValue, dims: Sequence[int] | None = None) -> TensorValue:
         """Return the selected part of a tile.
 
-        `dims` has the mask's dimension for each dimension of the tile; by default the last ones.
+        `dims` has the mask's dimension for each dimension of the tile; by default, the last
+        dimensions.
         """
         rank = tile.rank
         about = tuple(range(-rank, 0)) if dims is None else dims

@@ -27,7 +27,7 @@ def dtype_of(rewriter: Rewriter, node: ast.expr) -> str:
 
 
 def _is_spelled_so(rewriter: Rewriter, node: ast.expr) -> bool:
-    """Whether a name is written as a member of the language's module: `nl.float32`."""
+    """Whether a dtype is written as a member of the language's module, e.g. `nl.float32`."""
     return rewriter.source.segment(node).startswith(f"{rewriter.module.nl}.")
 
 
@@ -44,7 +44,7 @@ def buffer_of(rewriter: Rewriter, node: ast.expr) -> str:
 
 
 def create(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
-    """Rewrite `nl.ndarray`, `nl.zeros` and similar: the same call with another shape."""
+    """Rewrite `nl.ndarray`, `nl.zeros` and similar calls as the same call with another shape."""
     found = rewriter.api(node.func)
     assert found is not None
     name = found[1]

@@ -1,4 +1,4 @@
-"""The reasons why a kernel, or a function that it calls, cannot be rewritten in place."""
+"""Reasons why a kernel, or a function that the kernel calls, cannot be rewritten in place."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class NoRewriteError(Exception):
         self.line = getattr(node, "lineno", None)
 
     def at(self, node: ast.AST) -> NoRewriteError:
-        """Return the same error, with the node's line if it has none yet."""
+        """Return the same error, with the line of `node` if the error has no line yet."""
         if self.line is None:
             self.line = getattr(node, "lineno", None)
         return self

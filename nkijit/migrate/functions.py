@@ -1,7 +1,7 @@
-"""The rewriting of a classic kernel's function, statement by statement.
+"""Rewrites a classic kernel's function, statement by statement.
 
-Expressions become values (`values.py`). Their computations are written to lines before the
-statement. Unchanged statements keep their text.
+Expressions become values (`values.py`). Instructions that compute them are written on new lines
+before the statement. Unchanged statements keep their text.
 """
 
 from __future__ import annotations
@@ -232,7 +232,7 @@ class FunctionRewriter(Rewriter):
         return {name for line in lines for name in seen.get((self.source.path, line), ())}
 
     def _leave(self, body: Sequence[ast.stmt]) -> None:
-        """Turn a block that has not run into a comment, with an assertion after it."""
+        """Turn a block that has not run into a comment, followed by an assertion."""
         indentation = self.source.indentation(body[0])
         start, end = self.source.lines_of(body[0])[0], self.source.lines_of(body[-1])[1]
         old = self.source.text.encode()[start:end].decode()
@@ -314,7 +314,7 @@ class FunctionRewriter(Rewriter):
         return lines
 
     def _bind(self, node: ast.stmt, name: str, value: Value) -> list[str]:
-        """Bind a name to a value. Only numbers and tensors need a line for it."""
+        """Bind a name to a value. A line of source is written only for numbers and tensors."""
         if isinstance(value, Index):
             self.note("index", node)
             if value.begin.number is None and str(value.begin) != name:
@@ -351,7 +351,7 @@ class FunctionRewriter(Rewriter):
 
 
 _AXES = {"p": 0, "x": 1, "y": 2, "z": 3, "w": 4}
-"""The axis of an `nl.mgrid` that each of its attributes selects."""
+"""The axis of an `nl.mgrid` that each attribute (`p`, `x`, `y`, `z`) selects."""
 
 
 _LISTS = re.compile(r"(?P<head>.*?)\[(?P<item>.*) for _ in range\((?P<count>[^()]*)\)\]")

@@ -1,8 +1,8 @@
 """Index expressions and masks of the classic API in the source.
 
 `row = tile * 128 + nl.arange(128)[:, None]` is an `Index`: its begin (`tile * 128`), and a step and
-size for each dimension of the tile. A comparison of two of them is a `Mask`. Both become bounds of
-slices.
+size for each dimension of the tile. A comparison of index expressions is a `Mask`. Both become
+bounds of slices.
 """
 
 from __future__ import annotations
@@ -92,13 +92,13 @@ class Bound:
 
 @dataclass(frozen=True)
 class Mask:
-    """A conjunction of comparisons of index expressions, and of conditions without any."""
+    """A conjunction of comparisons of index expressions, and of other conditions."""
 
     comparisons: tuple[tuple[Index, str, Index], ...] = ()
     conditions: tuple[str, ...] = ()
 
     def joined(self, other: Mask) -> Mask:
-        """Return the conjunction of both."""
+        """Return the conjunction of this mask and another mask."""
         return Mask(self.comparisons + other.comparisons, self.conditions + other.conditions)
 
     @property
@@ -111,7 +111,7 @@ class Mask:
 
 
 def _bound(left: Index, sign: str, right: Index) -> Bound:
-    """Convert a comparison such as `left < right` to a range of its only dimension."""
+    """Convert a comparison such as `left < right` to a range of the dimension that it contains."""
     difference = left.plus(right, -1)
     dims = {d: v for d, v in difference.dims.items() if v[0].number != 0}
     if len(dims) != 1:

@@ -99,7 +99,7 @@ def _values(
     arguments: Mapping[str, ast.expr],
     events: Sequence[ObservedEvent],
 ) -> dict[str, Value]:
-    """Return the arguments except mask and dtype, in the form of the current function."""
+    """Return the arguments except mask and dtype, as the current API takes them."""
     values: dict[str, Value] = {}
     for argument, node in arguments.items():
         if argument in ("mask", "dtype"):
@@ -149,7 +149,7 @@ def _extra(
 def _forms(
     name: str, events: Sequence[ObservedEvent], node: ast.AST
 ) -> tuple[str, list[tuple[str, tuple[str, str]]]]:
-    """Return the name of a call's main instruction, and the operands that were copied before it.
+    """Return a call's main instruction by name, and the operands that were copied before it.
 
     A copied operand is (operand, (dtype, buffer)).
 
@@ -212,7 +212,7 @@ def _is_vector(name: str, argument: str) -> bool:
 
 
 def _place(name: str, cut: Crop, result: TensorValue, values: Mapping[str, Value]) -> TensorValue:
-    """Return the part of a result that the call computes under its mask."""
+    """Return the part of a result that the call computes, as restricted by its mask."""
     if cut.is_whole:
         return result
     if name in _SWAPPED:

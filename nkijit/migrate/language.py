@@ -36,7 +36,7 @@ Reductions are "kept", transposes "swapped"; a product is "none" of them.
 
 
 def load(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
-    """Rewrite `nl.load(x[...])`: an allocation and a DMA."""
+    """Rewrite `nl.load(x[...])` as an allocation and a DMA."""
     arguments = bounds.bind(classic.load, node)
     events = [e for e in rewriter.events(node) if isinstance(e.result, Seen)]
     if not events:
@@ -76,7 +76,7 @@ def _is_none(node: ast.expr) -> bool:
 
 
 def store(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
-    """Rewrite `nl.store(x[...], tile)`: a DMA."""
+    """Rewrite `nl.store(x[...], tile)` as a DMA."""
     arguments = bounds.bind(classic.store, node)
     events = rewriter.events(node)
     if not events:
@@ -119,7 +119,7 @@ def store(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) ->
 def function(
     rewriter: Rewriter, node: ast.Call, name: str, into: TensorValue | str | None
 ) -> Value:
-    """Rewrite any other function."""
+    """Rewrite a call of a function of `nl` for which there is no specific rewrite."""
     found = rewriter.api(node.func)
     assert found is not None
     classic_function = getattr(classic, found[1])
@@ -150,7 +150,7 @@ def function(
 
 
 def _is_inner(name: str, values: dict[str, Value], arguments: dict[str, ast.expr]) -> bool:
-    """Whether reduced dimensions are not the last ones, which the current functions reject."""
+    """True if reduced dimensions are not the last ones, which the current functions reject."""
     x = values.get("x")
     if _ALONG.get(name) != "kept" or not isinstance(x, TensorValue) or "axis" not in arguments:
         return False
@@ -255,7 +255,7 @@ def _computed(
     cut: Crop,
     result: TensorValue,
 ) -> TensorValue:
-    """Emit the instruction of a function; otherwise a copy of the current function's result."""
+    """Emit a function's only instruction, else the current function and a copy of its result."""
     along = _ALONG.get(name)
     operands: dict[str, Value] = {}
     for argument, value in values.items():

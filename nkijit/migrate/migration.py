@@ -35,9 +35,9 @@ from nkijit.releases.table import release
 from nkijit.traced.kernel import TracedKernel
 
 _EDGES = 6
-"""The maximum number of other sizes at which a rewritten kernel is compared."""
+"""The maximum number of additional sets of sizes at which a rewritten kernel is compared."""
 _LONG = 20_000
-"""The maximum number of operations of a kernel that is compared at other sizes."""
+"""The maximum number of operations for which a kernel is compared at additional sizes."""
 
 
 @dataclass
@@ -106,8 +106,8 @@ def migrate_file(
 
     Args:
         path: the file.
-        arguments: the arguments to trace kernels with, by name. Default: those of `@nkijit.example`
-            or `[tool.nkijit]`.
+        arguments: the arguments to trace kernels with, by name. Default: the arguments of
+            `@nkijit.example` or `[tool.nkijit]`.
         kernel: the kernel that `arguments` are for; the others use their defaults.
         target: the hardware, as in the command line's `-t`.
         nki: the release that the result is checked for, e.g. `0.5`; the newest by default.
@@ -203,7 +203,7 @@ class _Migrator:
         return Migration(self._source, text, self._report)
 
     def _observe(self, function: _Function) -> None:
-        """Trace a kernel with all its arguments while observing its calls."""
+        """Trace a kernel with all sets of arguments, and observe its API calls."""
         for variant in function.variants:
             for values in variant.sets:
                 try:
@@ -338,7 +338,7 @@ class _Migrator:
         return (1,) * max(*axes, *counts, 1)
 
     def _spread(self, function: _Function) -> int | None:
-        """Return the dimension of the grid that is distributed over cores in some launch."""
+        """Return the dimension of the grid that some launch distributes over cores."""
         found: set[int] = set()
         for variant in function.variants:
             grid = variant.grid
@@ -475,7 +475,7 @@ class _Migrator:
         edits: list[Edit],
         spans: list[tuple[int, int]],
     ) -> None:
-        """Make a kernel that other kernels call an undecorated function."""
+        """Make an undecorated function from a kernel that other kernels call."""
         node = function.node
         names = ", ".join(f.name for f in used)
         alive = [f for f in used if f.problem is None]
@@ -527,7 +527,7 @@ class _Migrator:
     # ---------------------------------------------------------------- the proof
 
     def _disproved(self, text: str) -> bool:
-        """Compare all kernels. Returns whether a rewritten one must be exported instead."""
+        """Compare all kernels. Returns whether a rewritten kernel must be exported instead."""
         path = Path(self._source.path)
         place = path.with_name(f"{path.stem}_migrated.py")
         entries = {k.name: k for k in self._report.kernels}
@@ -582,14 +582,14 @@ class _Migrator:
         return changed
 
     def _line_of(self, text: str) -> int:
-        """Return the line number of a text in the old module; 1 for a new text."""
+        """Return the line number of a text in the old module; 1 for a text that is not in it."""
         lines = self._source.text.split("\n")
         return lines.index(text) + 1 if text in lines else 1
 
     def _new(
         self, entry: KernelReport, new: Kernel[Any], variant: _Variant, values: Mapping[str, Any]
     ) -> tuple[Kernel[Any], dict[str, Any]]:
-        """Return the new kernel as it is launched, and its arguments."""
+        """Return the new kernel with its launch grid, and its arguments."""
         arguments = checked(variant.kernel, dict(values))
         if entry.how == "exported":
             traced = variant.traced[0]
@@ -605,7 +605,7 @@ class _Migrator:
         return (new.on_cores(cores) if cores > 1 else new), arguments
 
     def _edges(self, entry: KernelReport, function: _Function, new: Any) -> None:
-        """Compare at other sizes that the classic kernel accepts."""
+        """Compare old and new kernel at additional sizes that the classic kernel accepts."""
         variant = function.variants[0]
         if not variant.traced or len(list(variant.traced[0].module.walk())) > _LONG:
             return
@@ -671,7 +671,7 @@ class _Migrator:
 
 
 def key_of(node: ast.FunctionDef) -> tuple[int, str]:
-    """Return the first line, including decorators, and the name, as in code objects."""
+    """Return a function's first line (including decorators) and name, as in code objects."""
     return (node.decorator_list[0].lineno if node.decorator_list else node.lineno, node.name)
 
 

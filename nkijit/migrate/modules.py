@@ -270,7 +270,7 @@ def is_classic(tree: ast.Module) -> bool:
 
 
 def imported_names(tree: ast.Module) -> set[str]:
-    """Return the names that a module's imports bind, without those of `import *`."""
+    """Return the names that a module's imports bind, except names of `import *`."""
     return {
         alias.asname or alias.name
         for node in tree.body

@@ -1,4 +1,4 @@
-"""Records of the API calls of a classic kernel, for each source position.
+"""Records the API calls of a classic kernel, grouped by source position.
 
 The kernel is traced once under Python's trace function. For each API function called from its
 source (including operators and subscripts of tiles), the record has the source position, the
@@ -62,7 +62,7 @@ class ObservedEvent:
     function: str
     """The name of the called function, e.g. `load`, `__getitem__`, `__iadd__`."""
     arguments: dict[str, Any]
-    """The arguments by parameter: tensors as `Seen`, numbers as they are, others as type names."""
+    """The arguments by parameter: tensors as `Seen`, numbers, and type names of other values."""
     result: Any = None
     instructions: tuple[ObservedInstruction, ...] = ()
     is_empty: bool = False
@@ -71,7 +71,7 @@ class ObservedEvent:
 
 @dataclass
 class Observations:
-    """The records of a file: `events` has the calls at each source position."""
+    """The recorded calls of a file: `events` has the calls at each source position."""
 
     events: dict[tuple[str, Place], list[ObservedEvent]] = field(
         default_factory=lambda: defaultdict(list[ObservedEvent])
@@ -91,7 +91,7 @@ class Observations:
 
 
 AUTHOR = "<author>"
-"""The function name of events that are calls of the user's own functions."""
+"""The value of `ObservedEvent.function` for calls of the user's own functions."""
 _MOST_CALLS = 64
 """The maximum number of recorded calls per source position."""
 

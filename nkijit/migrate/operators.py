@@ -263,7 +263,7 @@ def attribute(rewriter: Rewriter, node: ast.Attribute) -> Value:
 
 
 def _of_api(rewriter: Rewriter, node: ast.AST, value: Any) -> Value | None:
-    """Return the current form of a classic API name; None if it is the same."""
+    """Return the current API's name for a name of the classic API; None if both are equal."""
     found = api_name(value)
     module = rewriter.module
     if found is None:

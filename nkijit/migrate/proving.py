@@ -219,7 +219,7 @@ def errors_of(traced: TracedKernel) -> set[str]:
 
 
 def edges(arguments: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the arguments with other sizes: each size minus one, plus one, and about halved."""
+    """Yield arguments with other sizes: each size minus one, plus one, and about half of it."""
     specs = {name: spec for name, value in arguments.items() if (spec := _spec(value)) is not None}
     sizes = {n for spec in specs.values() for n in spec.shape if n > 2}
     for size in sorted(sizes, reverse=True):

@@ -24,11 +24,11 @@ class KernelReport(ShownFields):
     """The reason why the kernel was not rewritten in place."""
     why_line: int | None = None
     proven: list[str] = field(default_factory=list[str])
-    """The arguments for which old and new kernel agree bit by bit."""
+    """The sets of arguments for which the old and the new kernel agree bit by bit."""
     unproven: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
-    """(arguments, reason) for which the kernels differ or were not compared."""
+    """Pairs (arguments, reason) for which the kernels differ or were not compared."""
     is_part: bool = False
-    """Whether other kernels call this one as a function; it is then compared with them."""
+    """Whether other kernels call this kernel as a function; it is then compared with them."""
     findings: list[str] = field(default_factory=list[str])
     """The findings of the portability check for the vendor's compiler."""
 

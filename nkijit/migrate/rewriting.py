@@ -1,4 +1,4 @@
-"""The state of a function while it is rewritten, and the values of its expressions.
+"""The state of a function that is being rewritten, and the values of its expressions.
 
 The functions that rewrite a kind of expression (`tiles.py`, `calls.py`, `operators.py`, …) work on
 a `Rewriter`; `functions.py` calls them.
@@ -28,7 +28,7 @@ Definition = ast.FunctionDef
 
 @dataclass(frozen=True)
 class Rewrite:
-    """One change, for the report."""
+    """A change of the source, as the report lists it."""
 
     line: int
     rule: str
@@ -77,7 +77,7 @@ class Rewriter(ABC):
         self.edits: list[Edit] = []
         self.rewrites: list[Rewrite] = []
         self.left: list[tuple[int, str]] = []
-        """(line, reason) for branches that have not run, so that they need manual work."""
+        """Pairs (line, reason) for branches that have not run and therefore need manual work."""
         self.is_kernel = False
         self._env: dict[str, Value] = {} if outer is None else dict(outer._env)
         self._local = {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
@@ -96,15 +96,13 @@ class Rewriter(ABC):
         self._before: list[str] = []
         """The lines to insert before the current statement."""
         self._values: dict[ast.expr, Value] = {}
-        """The values of the current statement's expressions: each emits its lines only once."""
+        """The values of the current statement's expressions, so each emits lines only once."""
         self.guard = ""
-        """The condition of an `if` around the next instructions: a mask without index expressions.
-        """
+        """The condition of an `if` around the next instructions, from a mask without indices."""
         self._may_hoist = True
         self.statement: ast.stmt = node
         self._counts: list[dict[str, str]] = [{}]
-        """For each open block: variables for the sizes that masks leave, by the size's expression.
-        """
+        """For each open block: variables for sizes under a mask, by the size's expression."""
         self._accumulated: set[str] = set()
 
     def emit(self, line: str, node: ast.AST | None = None) -> None:
@@ -263,7 +261,7 @@ class Rewriter(ABC):
 
 
 def _local_imports(node: Definition) -> dict[str, Any]:
-    """Return the classic API modules that a function imports itself."""
+    """Return the classic API modules that are imported inside a function."""
     found: dict[str, Any] = {}
     for part in ast.walk(node):
         if isinstance(part, ast.Import):

@@ -1,4 +1,4 @@
-"""Shapes of results, and axes of reductions, as expressions of operands."""
+"""Shapes of results and axes of reductions, as source expressions in terms of the operands."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ def _axes(node: ast.expr, rank: int) -> list[int] | None:
 def moved_last(data: Any, axis: ast.expr, keepdims: bool) -> dict[str, Value]:
     """Move the reduced dimensions of an operand to the end.
 
-    Returns the new `data` and `axis`, or {} if they are the last ones already, or not literals.
+    Returns the new `data` and `axis`; {} if the reduced dimensions are already last or not
+    literals.
     """
     assert isinstance(data, TensorValue)
     rank = data.rank

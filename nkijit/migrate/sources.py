@@ -19,7 +19,7 @@ class Edit:
 
 
 class Source:
-    """A module's text. Internal line ends are `\\n`; `encoded` restores the original ones."""
+    """A module's text, with `\\n` as line ends; `encoded` restores the original line ends."""
 
     def __init__(self, data: bytes, path: str):
         """Parse the source. Raises SyntaxError if it is not Python in its declared encoding."""
@@ -48,7 +48,7 @@ class Source:
         return self._starts[line - 1] + column
 
     def span(self, node: ast.AST) -> tuple[int, int]:
-        """Return the first byte of a node, and the first one after it."""
+        """Return the offset of the first byte of a node, and the offset after its last byte."""
         n: ast.expr = node  # pyright: ignore[reportAssignmentType]
         return (
             self.offset(n.lineno, n.col_offset),
@@ -66,14 +66,14 @@ class Source:
         return self._bytes[start : start + node.col_offset].decode()
 
     def is_alone(self, node: ast.stmt) -> bool:
-        """Whether a statement has its lines for itself."""
+        """Whether no other statement shares a line with a statement."""
         before = self.indentation(node)
         last = node.end_lineno or node.lineno
         after = self._bytes[self.span(node)[1] : self._starts[last] - 1].decode().strip()
         return not before.strip() and (not after or after.startswith("#"))
 
     def lines_of(self, node: ast.stmt) -> tuple[int, int]:
-        """Return the first byte of a statement's first line, and of the line after it."""
+        """Return the offset of a statement's first line, and of the line after the statement."""
         end = min(self._starts[node.end_lineno or node.lineno], len(self._bytes))
         return self._starts[node.lineno - 1], end
 

@@ -140,7 +140,7 @@ def _plain(
     source: str,
     node: ast.Subscript,
 ) -> TensorValue:
-    """Rewrite an index of slices and integers, which has the same form in the current API."""
+    """Rewrite an index of slices and integers, which the current API writes in the same way."""
     keys: list[Key] = []
     rank = len(owners[0].shape)
     for item, value in zip(items, values, strict=True):

@@ -62,7 +62,7 @@ class TensorValue:
     base: str
     """The text of the tensor without its index; a name if there are `keys`."""
     seen: tuple[Seen, ...]
-    """The tensor that was observed at each execution of the expression."""
+    """The observed tensors, one per execution of the expression."""
     keys: tuple[Key, ...] | None = None
     is_name: bool = False
     sizes: tuple[Amount | None, ...] | None = None
@@ -120,7 +120,7 @@ class TensorValue:
         return f"{self.source or self.base}.dtype"
 
     def cropped(self, ranges: Ranges) -> TensorValue:
-        """Return the part in some ranges. Raises NoRewriteError if the base is a call or view."""
+        """Return the part in given ranges. Raises NoRewriteError if the base is a call or view."""
         wanted = {d: r for d, r in ranges.items() if all(s.shape[d] != 1 for s in self.seen)}
         if not wanted:
             return self
@@ -147,7 +147,7 @@ Value = Plain | Grid | TensorValue | Index | Mask
 
 
 def shared(values: Sequence[Seen]) -> Seen | None:
-    """Return the observed tensor, if it was always the same."""
+    """Return the observed tensor if all executions used the same tensor; else None."""
     return values[0] if len(set(values)) == 1 else None
 
 

@@ -220,7 +220,7 @@ _ARGUMENTS = re.compile(r"^Args:\n((?:    .*\n|\n)*)", re.MULTILINE)
 
 
 def documented_arguments(function: Any) -> dict[str, str]:
-    """Return the text of each argument in a function's docstring, as one line."""
+    """Return the documentation of each argument in a function's docstring, each as one line."""
     section = _ARGUMENTS.search(f"{inspect.cleandoc(function.__doc__ or '')}\n")
     _, *parts = _ITEM.split("" if section is None else section[1])
     names, texts = parts[::2], parts[1::2]
@@ -269,7 +269,7 @@ def _unit(cost: StageCost) -> str:
 
 
 def _filled(fields: list[tuple[str, str]]) -> str:
-    """Format names and texts in two columns. Wraps long lines and keeps line breaks."""
+    """Format names and texts in two columns. Wraps long lines, and keeps line breaks."""
     width = max(len(name) for name, _ in fields) + 2
     lines = [
         textwrap.fill(
@@ -288,12 +288,12 @@ def _filled(fields: list[tuple[str, str]]) -> str:
 _LONG_ID = 22
 """The maximum length of an id that shares a line with its rule's text, in characters.
 
-Longer ids, which come from the public error reference, get a line of their own.
+Longer ids, which come from the public error reference, are on separate lines.
 """
 
 
 def list_rules() -> str:
-    """List all rules by category, with their severity or kind unless they make a kernel illegal."""
+    """List all rules by category, with the severity or kind of those that are not `illegal`."""
     width = max(len(id) for id in RULE_TEXTS if len(id) <= _LONG_ID)
     indent = " " * (width + 4)
     lines: list[str] = []

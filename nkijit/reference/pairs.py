@@ -1,4 +1,4 @@
-"""Pairs of kernels for rules: one that violates the rule, and a corrected one.
+"""Pairs of kernels for a rule: one kernel violates the rule, the other is its correction.
 
 `nkijit/assets/rules/RULE.py` has the kernels `wrong` and `right`, and the text of the finding as
 `FINDING`. The tests run both kernels and compare the text.
@@ -19,7 +19,7 @@ class Pair:
     source: str
     """The file without the text of the finding."""
     wrong: str
-    """The file up to the end of the wrong kernel: its lines have the numbers of the finding."""
+    """The file up to the end of the wrong kernel, so its line numbers match the finding's."""
     finding: str
     right: str
     """The corrected kernel, without imports."""
@@ -36,7 +36,7 @@ def rules_with_pair() -> list[str]:
 
 
 def pair_of(rule: str) -> Pair | None:
-    """Return the pair of a rule by its id; None if it has none."""
+    """Return the pair of a rule by the rule's id; None if the rule has no pair."""
     file = folder() / f"{rule}.py"
     if not file.is_file():
         return None

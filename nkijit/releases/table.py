@@ -27,15 +27,15 @@ class Release:
     date: date = field(compare=False)
     """The release date of the Neuron SDK."""
     adds: frozenset[str] = field(compare=False)
-    """Rows that this release adds."""
+    """The names and arguments (rows of the table) that this release adds."""
     removes: Mapping[str, str] = field(compare=False)
-    """Rows that this release removes, each with its replacement; "" if none is known."""
+    """The rows that this release removes, each with its replacement; "" if none is known."""
     renames: Mapping[str, str] = field(compare=False)
-    """Rows of arguments that this release renames, each with the argument's new name."""
+    """The arguments that this release renames, each with the new name."""
     deprecates: Mapping[str, str] = field(compare=False)
-    """Rows that this release deprecates, each with its replacement."""
+    """The rows that this release deprecates, each with its replacement."""
     reorders: Mapping[str, int] = field(compare=False)
-    """Functions whose arguments this release reorders, each with the first changed position."""
+    """Functions whose arguments this release reorders, with the first changed position."""
     imposes: frozenset[str] = field(compare=False)
     """Ids of rules about a kernel's Python that the release's compiler introduces."""
     lifts: frozenset[str] = field(compare=False)
@@ -91,7 +91,7 @@ def release(version: str | None = None) -> Release:
 
 
 def function_of(name: str) -> str:
-    """Return the function of a row for an argument or a call; other names are unchanged."""
+    """Return the function in the name of a row: `f` for `f(argument)`; other names unchanged."""
     return name.partition("(")[0]
 
 
@@ -109,7 +109,7 @@ def _deprecated() -> dict[str, Release]:
 
 
 def has_row(name: str) -> bool:
-    """Whether the table has a row for this name or argument itself, not only for its function."""
+    """Whether the table has a row for exactly this name or argument, not only for its function."""
     return name in _began()
 
 

@@ -1,4 +1,4 @@
-"""Sweeps: predict the variants of a kernel in other processes, and find the best.
+"""Sweeps: predict the variants of a kernel in other processes, and find the best variant.
 
 `sweeping.py` is the entry point. `space.py` defines the variants. `payload.py` serialises a kernel
 for other processes, which run the tasks of `worker.py`. `pool.py` schedules these tasks and retries

@@ -1,7 +1,8 @@
-"""Processes that run one task after another for a thread of this process, and can be killed.
+"""Child processes that run one task after another for a thread of this process, and can be killed.
 
-A hanging task cannot be removed from an executor's own processes and threads. It can be removed
-from these, in any process and thread: on this machine or in a worker of a cluster.
+A hanging task cannot be removed from the processes and threads of an executor. It can be removed
+from these child processes, which any process or thread can start, on this machine or in a worker of
+a cluster.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _REST = 60.0
 _STALE = 50.0
 """The idle time after which a process gets no more tasks, in seconds: it may be about to exit."""
 _MODULES = ("nkijit.sweeps.worker", "nkijit.traced.predictions", "nkijit.traced.runs")
-"""The modules that child processes import before their first task; the parent needs none."""
+"""The modules that child processes, but not the parent, import before their first task."""
 
 
 class Children:
@@ -36,7 +37,7 @@ class Children:
     def call(
         self, function: Callable[..., Any], arguments: tuple[Any, ...], seconds: float | None
     ) -> Any:
-        """Call a function in a process that does nothing else, and return its result.
+        """Call a function in a child process that runs nothing else, and return the result.
 
         Raises:
             EndedError: the process ended.

@@ -1,6 +1,6 @@
-"""Variants on other machines: the workers of a Dask scheduler.
+"""Evaluation of variants on other machines: the workers of a Dask scheduler.
 
-Submitted tasks are the scheduler's responsibility: if a worker dies, another one gets its tasks.
+Submitted tasks are the scheduler's responsibility: if a worker dies, another worker gets its tasks.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from nkijit.sweeps.pool import ExecutorError, Workers
 PATIENCE = 10.0
 """The time limit for reaching a scheduler and its first worker, in seconds."""
 _AHEAD = 4
-"""The number of tasks that are submitted at a time for each worker thread."""
+"""The number of tasks per worker thread that are submitted at a time."""
 
 
 class ClusterError(RuntimeError):

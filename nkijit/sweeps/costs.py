@@ -27,7 +27,7 @@ from nkijit.passes.profile.units import percent, range_text, time_text
 from nkijit.traced.kernel import TracedKernel
 
 MOST_LINES = 5
-"""The number of lines of the critical path in a cost."""
+"""The number of critical-path lines that a cost lists."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -38,7 +38,7 @@ class Time(ShownFields):
     low: float
     high: float
     launch: float
-    """The time to start and end any kernel, which the other figures do not include."""
+    """The time to start and end any kernel, which is not included in the other figures."""
 
     def __str__(self) -> str:
         return range_text(self.ns, self.low, self.high)
@@ -84,7 +84,7 @@ class Finding(ShownFields):
 
     @classmethod
     def of(cls, found: Diagnostic, **more: Any) -> Self:
-        """Create the short form; `more` has the fields of subclasses."""
+        """Create the short form of a finding; `more` has the fields of subclasses."""
         place = found.where[0] if found.where else None
         group = found.group and found.group.value
         shown = found.rule.id, found.severity, group, place, found.subject, found.message
@@ -110,7 +110,7 @@ class Cost:
     sbuf: Peak | None = None
     psum: Peak | None = None
     mfu: float | None = None
-    """Model flops utilisation: the kernel's flops divided by those at peak speed in its time."""
+    """Model flops utilisation: flops, divided by the flops at peak speed in the same time."""
     instructions: int | None = None
     """The number of executed instructions on all cores."""
     lines: tuple[CriticalLine, ...] = ()

@@ -1,4 +1,4 @@
-"""Queries about the variants of a kernel, the tasks that answer them, and stored answers."""
+"""Queries about the variants of a kernel, the tasks that compute answers, stored answers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ StrPath = str | os.PathLike[str]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A point of the space, also in the serialised form for other processes."""
+    """A point of the sweep's space, both as values and serialised for other processes."""
 
     point: Point
     packed: bytes
@@ -43,7 +43,7 @@ class Question:
 
     @property
     def kind(self) -> str:
-        """The kind of answer, as part of its key in the store: `cost` or `agreement`."""
+        """The type of answer, as part of the key in the store: `cost` or `agreement`."""
         return "cost" if self.reference is None else "agreement"
 
 
@@ -115,7 +115,7 @@ class Evaluation:
         return Candidate(point, packed(point, self.kernel), key)
 
     def stored(self, question: Question) -> Any:
-        """Return the answer in the store, or None."""
+        """Return the stored answer to a query; None if there is none."""
         if self._store is None:
             return None
         for key in (self._key(question), self._late_key(question)):
@@ -126,7 +126,7 @@ class Evaluation:
         return None
 
     def task(self, question: Question, workers: Workers) -> tuple[Any, ...]:
-        """Return the function that answers a query, and its arguments."""
+        """Return the function that computes the answer to a query, and its arguments."""
         payload = workers.share(self._payload)
         if question.reference is None:
             return predict, payload, question.candidate.packed

@@ -91,7 +91,7 @@ def _sbuf_text(variant: Variant) -> str:
 
 
 class _Plot:
-    """The mapping of values to pixels; both axes begin at 0."""
+    """Maps values to pixels; both axes begin at 0."""
 
     def __init__(self, variants: Sequence[Variant]):
         self._time = max(OBJECTIVES["time"](variant.cost) for variant in variants) * 1.05 or 1.0

@@ -1,4 +1,4 @@
-"""Scheduling of tasks on an executor, for tasks that may kill their process or hang."""
+"""Scheduling of tasks on an executor; a task may kill its process or hang."""
 
 from __future__ import annotations
 
@@ -126,12 +126,12 @@ class Run:
         self._tasks: list[tuple[Callable[..., Any], Task]] = []
         self._waiting: deque[int] = deque()
         self._suspects: deque[int] = deque()
-        """The numbers of tasks that may have killed a process; they are retried one at a time."""
+        """The numbers of tasks that may have killed a process; they are retried one by one."""
         self._tried: set[int] = set()
         self._running: dict[Future[Any], int] = {}
 
     def add(self, function: Callable[..., Any], *task: Any) -> int:
-        """Add a task and return its number, which `outcomes` yields."""
+        """Add a task and return its number, by which `outcomes` refers to it."""
         self._tasks.append((function, task))
         self._waiting.append(len(self._tasks) - 1)
         return len(self._tasks) - 1

@@ -1,4 +1,4 @@
-"""The results of a sweep: its variants, and their order by objective."""
+"""The results of a sweep: the variants, and their order by objective."""
 
 from __future__ import annotations
 
@@ -69,11 +69,11 @@ class Variant(ShownFields):
     cost: Cost
     """The predicted cost; a cost without a time has findings or a failure."""
     agreement: Agreement | None = None
-    """The comparison of the variant's results with the first valid variant's, if they were run."""
+    """The comparison with the first valid variant's results, if the variants were run."""
 
     @property
     def is_valid(self) -> bool:
-        """Whether the variant has a time, and results that agree with the first valid variant's."""
+        """Whether the variant has a time, and agrees with the first valid variant's results."""
         return self.cost.time is not None and (self.agreement is None or self.agreement.agrees)
 
     def as_dict(self) -> dict[str, Any]:
@@ -142,7 +142,7 @@ class Results:
 
     @cached_property
     def first_valid(self) -> Variant | None:
-        """The first valid variant, with which the others are compared."""
+        """The first valid variant, with which the other variants are compared."""
         return next((variant for variant in self.variants if variant.is_valid), None)
 
     def _is_ranked(self, variant: Variant) -> bool:
@@ -156,7 +156,7 @@ class Results:
 
     @cached_property
     def pareto(self) -> tuple[Variant, ...]:
-        """The variants that no other one beats in all objectives, ordered by the first objective.
+        """The variants that no other variant beats in all objectives, by the first objective.
 
         With a single objective, the Pareto front is that of time and SBUF, the fastest first.
         """

@@ -41,7 +41,7 @@ class _Evaluated:
     cost: Cost | None = None
     agreement: Agreement | None = None
     is_compared: bool = False
-    """Whether the comparison of results was submitted, or is not needed."""
+    """Whether the comparison of results was submitted, or is unnecessary."""
 
     def is_complete(self, is_run: bool) -> bool:
         """Whether all results of the variant are known; `is_run` requires a comparison, too."""

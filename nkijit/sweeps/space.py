@@ -20,7 +20,7 @@ _RANGE = re.compile(r"\s*(-?\d+):(-?\d+)(?::(-?\d+))?\s*")
 _NUMBER = r"-?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?"
 _INTERVAL = re.compile(rf"\s*({_NUMBER})\.\.({_NUMBER})(?::(log|\*?{_NUMBER}))?\s*")
 _SLACK = 1e-9
-"""The tolerance for rounding in a number of steps."""
+"""The tolerance for rounding errors when a range's number of steps is computed."""
 
 
 class SpaceError(ValueError):
@@ -82,7 +82,7 @@ def axis_of(text: str) -> tuple[str, Iterable[Any]]:
 
 
 def _interval(text: str, first: str, last: str, step: str | None) -> Iterable[Any]:
-    """Return the values of `low..high`, with its step, factor or scale."""
+    """Return the values of a range `low..high` with its step, factor or scale."""
     low, high = _number(first), _number(last)
     if low > high:
         raise SpaceError(f"{text}: {first} is more than {last}")

@@ -1,4 +1,4 @@
-"""Results of sweeps in a file: a line of JSON for each, appended as soon as it is known.
+"""Results of sweeps in a file: each is appended as a line of JSON as soon as it is known.
 
 After an interrupt, the file has whole lines and possibly a partial one, which is ignored.
 """
@@ -23,7 +23,7 @@ class Store:
     """The results in a file, by key."""
 
     def __init__(self, path: str | os.PathLike[str]):
-        """Open or create a store. Raises StoreError for other files, without changing them."""
+        """Open or create a store. Raises StoreError for a file that is not a store."""
         self._path = Path(path)
         self._known: dict[str, Mapping[str, Any]] = {}
         head = f"{json.dumps(_HEAD)}\n".encode()

@@ -284,7 +284,7 @@ def _as_store_errors(storage: str | BaseStorage | None) -> Generator[None]:
 
 
 def _own(study: optuna.Study, owner: Mapping[str, Any]) -> None:
-    """Record the kernel and objectives that a study is about, its owner.
+    """Record in a study the kernel and objectives that it is about (its owner).
 
     Raises StoreError if the study has another owner.
     """

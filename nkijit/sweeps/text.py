@@ -24,7 +24,7 @@ def text_of(sweep: Results) -> str:
 
 
 def summary_of(sweep: Results) -> list[str]:
-    """Return lines with the counts of variants and the best one."""
+    """Return lines of text: the numbers of variants by result, and the best variant."""
     count, valid = len(sweep.variants), sum(v.is_valid for v in sweep.variants)
     plural = "" if count == 1 else "s"
     trials = "" if sweep.trials is None else f"{sweep.trials:,} trials of "

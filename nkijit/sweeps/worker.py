@@ -1,4 +1,4 @@
-"""The tasks of a sweep's processes: predict a variant, or compare its results with another's."""
+"""The tasks of a sweep's processes: predict a variant, or compare the results of two variants."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def predict(data: bytes, point: bytes) -> Cost:
 
 
 def compare(data: bytes, point: bytes, reference: bytes) -> Agreement:
-    """Run a variant, and compare its results with those of the variant at `reference`."""
+    """Run a variant, and compare its results with the results of another one, `reference`."""
     payload = unpacked(data)
     try:
         expected = _reference(data, reference)
@@ -92,7 +92,7 @@ def _reference(data: bytes, point: bytes) -> list[Any]:
 
 
 def _results(payload: Payload, point: Mapping[str, Any]) -> list[Any]:
-    """Return a variant's results and its array arguments, which it may have written."""
+    """Return a variant's results, and its array arguments, which the variant may have written."""
     values = {**payload.arguments, **point}
     copied = map_tensors(values, lambda name, value, spec: _copied(value))
     arguments = with_random_data(copied, payload.seed)
@@ -103,7 +103,7 @@ def _results(payload: Payload, point: Mapping[str, Any]) -> list[Any]:
 
 
 def _copied(value: Any) -> Any:
-    """Copy an array that a variant may write, so that each variant gets the same values."""
+    """Copy an array that a variant may write, so that every variant gets the same input."""
     return copy.deepcopy(value)
 
 

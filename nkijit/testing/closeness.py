@@ -258,7 +258,7 @@ def _shape(array: Array) -> str:
 
 
 def _extent(places: npt.NDArray[np.intp], shape: tuple[int, ...]) -> str:
-    """Describe the bounding box of elements, and how full it is."""
+    """Describe the bounding box of elements, and the fraction of the box that they fill."""
     if not shape:
         return "the number"
     low, high = places.min(axis=0), places.max(axis=0)

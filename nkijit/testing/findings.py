@@ -94,7 +94,7 @@ class _Expected:
     text: str
     rule: str
     file: str
-    """The end of the finding's path; empty for any file."""
+    """The end of the path of the finding's file; empty for any file."""
     line: int | None
 
     @classmethod

@@ -22,7 +22,7 @@ FOLDER = "goldens"
 _LONGEST = 80
 """The maximum number of a name's characters in a file name."""
 _MOST_LINES = 60
-"""The maximum number of lines in a difference."""
+"""The maximum number of lines of a difference that are shown."""
 
 
 def plain_name(text: str) -> str:

@@ -24,9 +24,9 @@ from nkijit.traced.kernel import TracedKernel
 from nkijit.tracing.target import TARGET_VARIABLE, resolve_target
 
 MOST_KERNELS = 3
-"""The maximum number of a failing test's kernels that are shown: the last ones."""
+"""The maximum number of kernels that are shown for a failing test: the last kernels."""
 MOST_LINES = 30
-"""The maximum number of lines of each kernel's findings, and of its IR."""
+"""The maximum number of lines of findings, and of lines of IR, that are shown for each kernel."""
 
 
 @contextmanager
@@ -92,7 +92,7 @@ def add_sections(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.
 
 
 def _shown(traced: TracedKernel, *, findings_shown: bool) -> str:
-    """Describe a kernel; `findings_shown` means that its findings are already in the report."""
+    """Describe a kernel. `findings_shown`: the report already contains its findings."""
     arguments = ", ".join(
         f"{name}: {'x'.join(map(str, shape))}:{dtype}"
         for name, shape, dtype in traced.argument_types

@@ -1,4 +1,4 @@
-"""The assertion that one kernel is predicted to be faster than another one."""
+"""The assertion that one kernel is predicted to be faster than another kernel."""
 
 from __future__ import annotations
 

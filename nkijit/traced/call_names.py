@@ -23,14 +23,14 @@ from nkijit.passes.diagnostics.source_text import lines_of, source_text
 from nkijit.tracing.locations import column_in_line, span_of, ssa_name
 
 _PACKAGES = {"neuronxcc.nki": "nkijit.classic", "nkijit": "nkijit", "nki": "nkijit"}
-"""The import paths of the public API and the packages that implement them, longer paths first."""
+"""Maps import paths of the public API to the implementing packages, longer paths first."""
 _SHORT = {"language": "nl", "isa": "nisa", "collectives": "ncc"}
 """The usual import names of the API's modules, which findings use."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A call in the user's source, or an assignment to part of a tensor."""
+    """A call in the user's source, or an assignment to elements of a tensor."""
 
     name: str
     """The called function as findings name it, e.g. `nl.store`."""
@@ -88,9 +88,10 @@ def as_user_call(finding: Diagnostic) -> Diagnostic:
 
 
 def _in_the_users_names(message: str, call: _Call, imported: Container[str]) -> str:
-    """Replace the parameters that a message is about by the variables that the call passes.
+    """Replace parameter names in a message by the variables that the call passes for them.
 
-    A finding with operands lists their variables, and `'x': expected …` is about the parameter.
+    Names followed by a colon are kept: a finding lists variables for operands, and `'x': expected
+    …` is about the parameter.
     """
 
     def variable(match: re.Match[str]) -> str:
@@ -106,11 +107,10 @@ def _in_the_users_names(message: str, call: _Call, imported: Container[str]) -> 
 _INSTRUCTIONS = ("nisa.", "ncc.")
 _OF_VIEWS = "nki.view"
 _OF_THE_IR = (*_INSTRUCTIONS, "nki.alloc", _OF_VIEWS)
-"""Prefixes of operation names in the IR, which may differ from the function that the user called.
-"""
+"""Prefixes of operation names in the IR that may differ from the called function's name."""
 _QUOTED = re.compile(r"'(\w+)'")
 _SUBJECT = re.compile(r"'(\w+)'(?!:)")
-"""A parameter in the sentence of a message."""
+"""Matches a parameter name in the text of a message."""
 
 
 def _field(operand: str) -> str:
@@ -119,10 +119,10 @@ def _field(operand: str) -> str:
 
 
 def _parameters(operands: tuple[Operand, ...], call: _Call) -> Iterator[tuple[str, str]]:
-    """Yield each operand's name and the parameter of the call that it was passed for.
+    """Yield the name of each operand, and the parameter of the call that received the operand.
 
-    They match if the operand's SSA name is that of the variable in the argument, and no other
-    argument has this variable. Operands without a match are left out.
+    The operand belongs to a parameter if its SSA name is derived from the variable in the argument,
+    and no other argument contains this variable. Operands without such a parameter are omitted.
     """
     variables = {parameter: _variable(node) for parameter, node in call.arguments.items()}
     for operand in operands:
@@ -134,7 +134,7 @@ def _parameters(operands: tuple[Operand, ...], call: _Call) -> Iterator[tuple[st
 
 
 def _variable(node: ast.expr) -> str | None:
-    """Return the SSA name of an expression's variable: `t` of `t[0]` and `t.reshape(…)`."""
+    """Return the SSA name of an expression's variable: `t` for `t[0]` and `t.reshape(…)`."""
     while not isinstance(node, ast.Name):
         if isinstance(node, (ast.Subscript, ast.Attribute)):
             node = node.value
@@ -149,7 +149,7 @@ def _variable(node: ast.expr) -> str | None:
 
 
 def _call_at(place: Position) -> _Call | None:
-    """Return the call of an API function, or the assignment, that begins at a place."""
+    """Return the call of an API function, or the assignment, that begins at a position."""
     source = source_of(source_text(place.file))
     found: list[_Call] = []
     for node in source.nodes.get(place.line, ()):
@@ -207,7 +207,7 @@ class Source:
         return known[0] if known else None
 
     def function(self, named: ast.expr) -> tuple[str, Any] | None:
-        """Return the name in findings and the function, if an expression names an API function."""
+        """Return an API function and its name in findings, if the expression names one."""
         parts: list[str] = []
         while isinstance(named, ast.Attribute):
             parts.append(named.attr)
@@ -268,7 +268,7 @@ def function_at(text: str, line: int, column: int) -> tuple[str, Any] | None:
     Args:
         text: the source; if it does not parse, nothing is found.
         line: the line of the place, counted from 1.
-        column: its column, counted from 1.
+        column: the column of the place, counted from 1.
 
     Example: `function_at("import nki.isa as nisa\\nnisa.iota", 2, 6)` is `("nisa.iota",
     nkijit.isa.iota)`.

@@ -1,4 +1,4 @@
-"""The findings of a traced kernel: those of tracing and those of the verification passes."""
+"""The findings of a traced kernel, both from tracing and from the verification passes."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ _UNWRITTEN = (OUTPUT_UNWRITTEN, OUTPUT_PARTLY_UNWRITTEN, READ_UNWRITTEN, UNDEFIN
 
 
 def of_one_program(found: Sequence[Diagnostic], alone: Position | None) -> list[Diagnostic]:
-    """Add to findings about unwritten memory that other programs of a launch may write it.
+    """Add a note to findings about unwritten memory: other programs may write that memory.
 
     `alone`: the first `nl.program_id` of a kernel that is launched as one program.
     """
@@ -109,7 +109,7 @@ def shown(
 
 
 _ABOUT_FILES = (PORTABLE, "lint", "suppression")
-"""Categories of rules whose warnings, if not suspicious, concern only the author of the file."""
+"""Categories of rules whose (not suspicious) warnings concern only the file's author."""
 
 
 def _in_users_file(finding: Diagnostic) -> Diagnostic | None:

@@ -1,7 +1,7 @@
-"""Edits that fix findings, where the text to write is certain.
+"""Source edits that fix findings, for findings that determine the new text with certainty.
 
-The edits are derived from the text of a finding and the source at its place, so tracing and
-verification do nothing for them. `nkijit verify --fix` and editors apply them.
+Edits are derived from the text of a finding and the source at its position, so they cost nothing
+during tracing and verification. `nkijit verify --fix` and editors apply them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ DTYPE_WORDS = {
     **dict.fromkeys(("u32", "uint32_t"), "uint32"),
     **dict.fromkeys(("bool", "boolean"), "bool_"),
 }
-"""Words of other libraries for the data types of nl."""
+"""Maps other libraries' words for data types to the names in nl."""
 
 
 def with_fix(finding: Diagnostic) -> Diagnostic:
@@ -47,7 +47,7 @@ def with_fix(finding: Diagnostic) -> Diagnostic:
 
 
 class _Place:
-    """A finding and the source at its place."""
+    """A finding, with the source at its position."""
 
     def __init__(self, finding: Diagnostic):
         self.finding = finding
@@ -90,7 +90,7 @@ class _Place:
 
 
 def _text_of(span: Span) -> str:
-    """Return the text of a span."""
+    """Return the text inside a span."""
     lines = [source_line(span.start.file, n) for n in range(span.start.line, span.end_line + 1)]
     lines[-1] = lines[-1][: span.end_column - 1]
     lines[0] = lines[0][span.start.column - 1 :]
@@ -102,7 +102,7 @@ _QUOTED = re.compile(r"'([^']+)'")
 
 
 def _spelling(place: _Place) -> Fix | None:
-    """Replace a misspelt name by the one that the finding suggests."""
+    """Replace a misspelt name by the name that the finding suggests."""
     finding = place.finding
     for text in (finding.message, *finding.notes):
         meant = _SUGGESTION.findall(text)
@@ -117,7 +117,7 @@ def _spelling(place: _Place) -> Fix | None:
 
 
 def _occurrences(place: _Place, word: str) -> Iterator[Span]:
-    """Yield the spans of a word in the marked expression; in the finding's line without one."""
+    """Yield the spans of a word in the marked expression or, if none is marked, in the line."""
     is_comment = word.count("-") > 0
     marked = () if is_comment else place.finding.marked[:1]
     whole = Span(place.where, place.where.line, len(source_line(place.file, place.where.line)) + 1)
@@ -133,7 +133,7 @@ def _occurrences(place: _Place, word: str) -> Iterator[Span]:
 
 
 def _data_type(place: _Place) -> Fix | None:
-    """Replace a word of another library by the data type of nl."""
+    """Replace another library's name of a data type by the name in nl."""
     if "unknown data type" not in place.finding.message:
         return None
     node = place.marked()
@@ -241,7 +241,7 @@ def _assigned(tree: ast.AST, name: str) -> ast.expr | None:
 
 
 def _column(place: _Place) -> Fix | None:
-    """Select one element per partition of an operand that has several."""
+    """Select one element per partition of an operand that has several elements per partition."""
     if place.finding.rule.id != "column":
         return None
     node = place.marked()

@@ -80,7 +80,7 @@ class TracedKernel:
         self._suspicious: Sequence[Diagnostic] = ()
         """Warnings of the group `suspicious`, known once the kernel is verified."""
         self._not_denied = Denial()
-        """The denied warnings of which the kernel is known to have none."""
+        """The denied warnings that the kernel is known not to have."""
         self._files = dict(files or {})
         self.loop_indices: Mapping[Operation, TracedIndices] = {}
         """The values of the loop variables around each operation; empty unless tracing recorded

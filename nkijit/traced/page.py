@@ -1,4 +1,4 @@
-"""The report page of a kernel, which may compare it with another kernel."""
+"""The report page of a kernel, optionally with a comparison with another kernel."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class Predictions:
         return self._choice(options).programs
 
     def _choice(self, options: PredictionOptions) -> Choice:
-        """Return the queues of each core, and their simulation if this call has run one."""
+        """Return the queues of each core, and their simulated run if there was one."""
         with unchanged(self._kernels):
             return self._unchanged_choice(options)
 
@@ -139,7 +139,7 @@ class Predictions:
         compared: TracedRecording | None = None,
         advise: bool = False,
     ) -> Reported:
-        """Return the report for the page; it says why a listing or a timeline is missing.
+        """Return the report for the page, with the reason for a missing listing or timeline.
 
         The page shows the values of `record`. It compares with the values of `compared`, but does
         not show them.

@@ -1,4 +1,4 @@
-"""Files of recorded runs: the kernel, its inputs and its results, without code.
+"""Files of recorded runs: they contain the kernel, its inputs and its results, but no code.
 
 A file is a ZIP archive, not compressed, with
 

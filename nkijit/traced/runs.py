@@ -44,7 +44,7 @@ PRECISE_VARIABLE = "NKI_PRECISE_FP"
 SANITIZE_VARIABLE = "NKIJIT_SANITIZE"
 
 Admit = Callable[[bool], Sequence[Diagnostic]]
-"""`admit(strict)` raises if an error stops the kernel, else returns the other errors."""
+"""`admit(strict)` raises if an error stops the kernel, else returns the remaining errors."""
 
 
 class Runs:
@@ -187,7 +187,7 @@ class Runs:
         return self._packed(_of_framework(self._in_input_dtypes(results, inputs), framework))
 
     def _in_input_dtypes(self, results: list[Any], inputs: Sequence[Any]) -> list[Any]:
-        """Return the results in the dtypes of the caller's own types.
+        """Return results with the caller's own dtypes instead of the NKI types of the same names.
 
         If an input has a dtype that equals an NKI type by name only, results of the NKI type get
         the input's dtype.

@@ -1,4 +1,4 @@
-"""Strictness: whether all errors stop a kernel, or only those that no compiler accepts."""
+"""Strictness: whether all errors stop a kernel, or only errors that no compiler accepts."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ Shape = Sequence[int] | int
 """The dimensions of a tensor; a number is the size of a single dimension."""
 
 Axes = int | Sequence[int]
-"""The dimensions that a function works along; negative ones count from the end."""
+"""The dimensions that a function works along; negative numbers count from the end."""
 
 Operand = NkiTensor | float
 """A tile or a number."""

@@ -150,7 +150,7 @@ def api_function(call: str, generation: str) -> Any:
 
 
 def _called(error: TypeError, path: str, generation: str) -> Any:
-    """Return the API function with a qualified name that raised an error about its arguments."""
+    """Return the API function of a qualified name that raised an error about arguments."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
@@ -175,7 +175,7 @@ def _qualified(function: Any) -> str | None:
 
 
 def _is_of(function: Any, generation: str) -> bool:
-    """Return whether a function is nkijit's own, and of an API generation."""
+    """Return whether a function belongs to nkijit and to a given API generation."""
     module = getattr(function, "__module__", None) or ""
     return module.startswith("nkijit.") and module.startswith(CLASSIC) == (generation == CLASSIC)
 

@@ -175,7 +175,7 @@ def _encode(
 
 
 def _key(kind: PropertyKind, value: Any) -> tuple[Any, ...] | None:
-    """Return the cache key of a property's value; None if the value cannot be cached.
+    """Return the cache key of a property's value; None if such a value cannot be cached.
 
     Values with the same key have the same attribute. Python's `==` is too coarse for this: 0.0
     equals -0.0 and 1 equals 1.0, also in a tuple, but their attributes differ.
@@ -194,7 +194,7 @@ def _key(kind: PropertyKind, value: Any) -> tuple[Any, ...] | None:
 
 
 def _member_numbered(kind: PropertyKind, value: Any) -> Enum | None:
-    """Return an enumeration's member by its number, which the API accepted before 0.3, or None."""
+    """Return the enumeration member with a given number (API before 0.3), or None."""
     number = None if isinstance(value, Enum) else _number(value)
     if not isinstance(kind, WordKind) or not isinstance(number, int):
         return None
@@ -207,7 +207,8 @@ def _member_numbered(kind: PropertyKind, value: Any) -> Enum | None:
 def _operands(tracer: Tracer, kind: OperandKind, value: Any) -> Sequence[SSAValue]:
     """Return the SSA values of an operand: one per tile, register or number in it.
 
-    Empty if an optional operand is left out. Raises ArgumentError for a value of another kind.
+    The list is empty if an optional operand is omitted. Raises ArgumentError for other types of
+    values.
     """
     if kind.variadic:
         if not isinstance(value, (list, tuple)) or not value:

@@ -87,7 +87,7 @@ class Framework:
         )
 
     def pending(self, value: Any) -> bool:
-        """Whether the value is an array of this framework that has no values yet."""
+        """Whether the value is an array of this framework without values yet (`is_pending`)."""
         return self.owns(value) and self.is_pending(self.loaded, value)
 
     def run_later(self, run: Run, types: Sequence[ArrayType], arrays: Sequence[Any]) -> list[Any]:
@@ -102,14 +102,14 @@ class Framework:
 
 @per_class
 def _packages(kind: type[Any]) -> str:
-    """Return the modules of a class and its bases, each with a space before it."""
+    """Return the modules of a class and of its bases, as text with a space before each module."""
     return "".join(f" {text_of(base, '__module__')}" for base in kind.__mro__)
 
 
 # ---------------------------------------------------------------- PyTorch
 
 _TORCH_BITS = {1: ("uint8", np.uint8), 2: ("int16", np.int16)}
-"""Integer types, by size in bytes: the name in PyTorch and the type in NumPy.
+"""For each size in bytes, the name of the integer type in PyTorch and the type in NumPy.
 
 Arrays of a type that NumPy lacks (bfloat16, float8) are passed as integers of the same size.
 """
@@ -229,8 +229,8 @@ def framework_of(value: Any) -> Framework | None:
 def common_framework(values: Iterable[Any]) -> Framework | None:
     """Return the framework of a call's results.
 
-    It is None when all arguments are NumPy's. Arrays of NumPy can be mixed with those of one
-    framework. Raises ArgumentTypeError when two frameworks are mixed.
+    The result is None if all arguments are NumPy arrays. NumPy arrays can be mixed with arrays of
+    one framework. Raises ArgumentTypeError for arrays of two frameworks.
     """
     found = {f.name: f for f in map(framework_of, values) if f is not None}
     if len(found) > 1:
@@ -242,7 +242,7 @@ def common_framework(values: Iterable[Any]) -> Framework | None:
 
 
 def pending_framework(values: Iterable[Any]) -> Framework | None:
-    """Return the framework that is tracing a function with some of these arrays, if one is.
+    """Return the framework that is currently tracing one of these arrays; None if no framework is.
 
     Raises ArgumentTypeError when two frameworks are mixed.
     """
@@ -257,9 +257,9 @@ def pending_framework(values: Iterable[Any]) -> Framework | None:
 def as_array(name: str, value: Any) -> Array | None:
     """Return an argument as NumPy array, on the same memory if possible; None if it is no array.
 
-    Arrays are NumPy's, those of the frameworks, and objects with `__dlpack__` or `__array__`, which
-    a kernel cannot write. Scalars of NumPy are no arrays. Raises ArgumentTypeError for arrays that
-    cannot be read and for data types that NKI does not have.
+    Arrays are NumPy arrays, arrays of the frameworks, and objects with `__dlpack__` or `__array__`;
+    a kernel cannot write the latter. NumPy scalars are not arrays. Raises ArgumentTypeError for
+    arrays that cannot be read and for data types that NKI does not have.
     """
     kind = cast("type[Any]", type(value))
     if issubclass(kind, np.ma.MaskedArray):
@@ -291,7 +291,7 @@ def as_array(name: str, value: Any) -> Array | None:
 
 
 def named_dtypes(inputs: Iterable[Any]) -> dict[str, np.dtype[Any]]:
-    """Return the inputs' dtypes that equal an NKI type by name only, by the name of the type.
+    """Return the inputs' dtypes that match an NKI type only by name, keyed by that name.
 
     See `storage.dtype_called`. If several dtypes have the same name, the first one is returned.
     """

@@ -1,4 +1,4 @@
-"""Hints about arguments of an unexpected kind."""
+"""Advice for arguments of an unexpected type."""
 
 from __future__ import annotations
 

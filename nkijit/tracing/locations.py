@@ -1,8 +1,8 @@
-"""Source locations of calls in the user's code, and the variables that they are assigned to.
+"""Source locations of calls in the user's code, and the variables that receive the results.
 
 Both are needed once per instruction, so they are cached per call site: a code object and the offset
-of an instruction in it. Code objects are distinguished by identity, because equal ones can be in
-different files.
+of an instruction in it. Code objects are distinguished by identity, because equal code objects can
+be in different files.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _Position = tuple[int | None, int | None, int | None, int | None]
 
 
 class _Known:
-    """Cached facts about a code object; the keys are offsets of its bytecode instructions."""
+    """Cached facts about a code object; the keys are offsets of bytecode instructions."""
 
     def __init__(self, code: CodeType):
         self.code = code
@@ -133,11 +133,11 @@ def calls_from(frame: FrameType | None) -> Iterator[Site]:
 
 
 _COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>"})
-"""Code names of comprehensions, which have frames of their own before Python 3.12 (PEP 709)."""
+"""Code names of comprehensions, which run in separate frames before Python 3.12 (PEP 709)."""
 
 
 def _caller(frame: FrameType) -> FrameType | None:
-    """Return the frame that called a frame's function.
+    """Return the frame that called the function of a frame.
 
     Before Python 3.12 a comprehension has its own frame, which counts as part of its function.
     """
@@ -175,7 +175,7 @@ def location_of(frame: FrameType | None) -> LocationAttr:
 
 
 class _Activation:
-    """A running function of the user, identified by its code and the calls that led to it."""
+    """A running function of the user, identified by its code and the chain of calls to it."""
 
     __slots__ = ("callers", "calls", "places")
 
@@ -183,18 +183,17 @@ class _Activation:
         self.callers = callers
         """The chain of calls that led to this function, the innermost first."""
         self.places: dict[int, LocationAttr] = {}
-        """Locations of the function's calls, by their offset in its code."""
+        """Locations of calls in this function, by the offset of the call in the function's code."""
         self.calls: dict[_Site, _Activation] = {}
-        """Functions that this function calls, by `id` of the callee's code and offset of the call.
-        """
+        """Functions called by this function, by the `id` of their code and the call's offset."""
 
 
 _SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-"""Flags of code that can be suspended and then continue under another caller."""
+"""Flags of functions that can be suspended and resumed by another caller (generators)."""
 
 
 class CallSites:
-    """The locations of one trace's calls: `location_of`, with cached chains of calls.
+    """Finds the locations of calls in one trace, like `location_of`, with cached chains of calls.
 
     A kernel's functions emit many instructions each time they run, so the callers of a function are
     looked up once.
@@ -234,7 +233,7 @@ class CallSites:
         self._activations.clear()
 
     def _activation(self, frame: FrameType) -> _Activation | None:
-        """Return the activation of a frame; None if one of its callers can be suspended."""
+        """Return the activation of a frame; None if a caller can be suspended (generators)."""
         if self._frames and self._frames[-1] is frame:
             return self._activations[-1]
         entered: list[FrameType] = []
@@ -331,7 +330,7 @@ def position_of(frame: FrameType) -> tuple[int, ...]:
 
 
 def while_test(frame: FrameType) -> ast.While | None:
-    """Return the `while` statement if a frame evaluates its whole test; requires the source."""
+    """Return the `while` statement whose whole test a frame evaluates; requires the source."""
     operation = dis.opname[frame.f_code.co_code[frame.f_lasti]]
     if operation != "TO_BOOL" and "JUMP" not in operation:
         return None  # evaluated by a call: bool(x), any(…)

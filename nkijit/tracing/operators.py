@@ -1,7 +1,7 @@
 """Operators as kernels name them: `nl.add`, `nl.gelu`, `nl.bypass`, …
 
-One object is both: the operator that instructions take (`op=nl.add`), and a function that
-computes it on tiles (`nl.add(x, y)`).
+Each operator is one object, which serves both as the operator that instructions take (`op=nl.add`)
+and as a function that computes it on tiles (`nl.add(x, y)`).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Word:
         return alu is not None and alu.kind is AluKind.bitvec
 
     def __trace_image__(self) -> Word:
-        """Return the word itself as its image in trace keys; see `nkijit.kernels.cache_key`."""
+        """Return the operator itself as its cache key image; see `nkijit.kernels.cache_key`."""
         return self
 
     def __repr__(self) -> str:

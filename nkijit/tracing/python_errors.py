@@ -1,8 +1,8 @@
-"""Findings for Python's errors about tensors and registers, with an alternative for each.
+"""Findings for Python errors that tensors or registers cause, with an alternative for each.
 
-Python's own errors only name types. The failed expression also shows the operation and the tensor,
-so the finding can recommend the API function that computes it. The expression is parsed only after
-an error has ended the trace.
+Python's errors only name types. The failed expression also shows the operation and the tensor, so
+the finding can recommend the API function that computes it. The expression is parsed only after an
+error has ended the trace.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ RENAMED_FUNCTIONS: dict[str, str] = {
     "sub": "subtract",
     "true_divide": "divide",
 }
-"""Names of library functions (NumPy, PyTorch, …) and the different names that nl has for them."""
+"""Maps names of functions in NumPy, PyTorch, … to nl functions with other names."""
 
 REDUCTIONS = ("sum", "mean", "max", "min", "prod", "var", "all")
 """Functions of nl that take an axis."""
@@ -106,8 +106,8 @@ MEMBERS: dict[str, tuple[str, str]] = {
 }
 """Alternatives to members of NumPy, PyTorch or JAX arrays that tiles lack, by the member's name.
 
-`{t}` is the tile. The first text holds for both APIs. The second recommends an instruction that
-writes to a tile, which only the current API has; it may be empty.
+`{t}` is the tile. The first text is valid for both APIs. The second text recommends an instruction
+that writes to a tile, which only the current API has; the second text may be empty.
 """
 
 _SAME_ADVICE_AS = {
@@ -135,8 +135,7 @@ _SAME_ADVICE_AS = {
     "cpu": "numpy",
     "detach": "numpy",
 }
-"""Further members, each with the name of the member of `MEMBERS` whose advice also applies to it.
-"""
+"""Further members, each mapped to the member of `MEMBERS` with the same advice."""
 
 OF_VALUES = ("float", "int", "bool", "complex", "round", "asarray", "array", "index")
 """Names of Python and NumPy functions that need the values of a tensor."""
@@ -206,7 +205,7 @@ _OF_A_CALL = ("positional argument", "keyword argument", "multiple values")
 def _kernel_entries(trace: TracebackType | None) -> list[TracebackType]:
     """Return the traceback entries inside the kernel that led to an error, the innermost first.
 
-    Empty if nkijit's own code has raised the error, which then has its own explanation.
+    The list is empty if nkijit's own code raised the error, which then explains itself.
     """
     entries: list[TracebackType] = []
     while trace is not None:
@@ -234,7 +233,7 @@ def _iterable_of(node: ast.AST | None) -> ast.AST | None:
 
 
 def _reads_attribute(node: ast.AST | None, name: str) -> bool:
-    """Return whether the user's expression reads the attribute, not a library that it calls."""
+    """Return whether the user's expression, not a library that it calls, reads the attribute."""
     function = node.func if isinstance(node, ast.Call) else node
     return isinstance(function, ast.Attribute) and function.attr == name
 
@@ -283,7 +282,7 @@ _TO_LOOK = (
 
 @dataclass(frozen=True, slots=True)
 class _Instead:
-    """The alternatives that one of the two APIs has to operations of Python."""
+    """The alternatives to Python operations in one of the two APIs."""
 
     functions: Container[str]
     writes: bool
@@ -297,7 +296,7 @@ class _Instead:
         return own if own in self.functions and own not in _NOT_COMPUTING else ""
 
     def of_member(self, name: str, t: str) -> str | None:
-        """Return the advice for a member that only other arrays have, or None.
+        """Return the advice about an array member that tensors lack; None if there is none.
 
         `t` is the source text of the tile.
         """
@@ -351,7 +350,7 @@ class _Reader:
         return _is_tensor(self._value(_root(function.value)))
 
     def read(self, error: str) -> _Texts:
-        """Return the texts for the expression and the text of Python's error."""
+        """Return the finding's texts for the expression; `error` is the text of Python's error."""
         node = self._node
         if isinstance(self._culprit, VirtualRegister) or (
             self._culprit is None and ("VirtualRegister" in error or "NkiScalar" in error)
@@ -386,7 +385,7 @@ class _Reader:
         )
 
     def _computed(self, node: ast.BinOp | ast.UnaryOp | ast.AugAssign) -> str:
-        """Return the call that computes the same as an operator."""
+        """Return the source of a call that computes the same value as an operator."""
         if isinstance(node, ast.UnaryOp):
             function = UNARY.get(type(node.op))
             return self._write(f"nl.{function}({_text(node.operand)})") if function else ""
@@ -456,9 +455,9 @@ class _Reader:
 
 
 _NO_WORDS = ("matmul", "mod")
-"""nl functions that are no operators, so that no instruction takes them as an argument."""
+"""nl functions that are not operators, so no instruction takes them as an argument."""
 _NOT_COMPUTING = ("range", "load", "store", "tiles", "hbm", "sbuf", "psum", "float16", "float32")
-"""nl names that other libraries also have, but that do not compute on tiles."""
+"""nl names that also exist in other libraries, but that do not compute values of tiles."""
 _OF_TUPLES = ("permute", "reshape", "broadcast_to")
 
 
@@ -494,7 +493,7 @@ def _of_member(owner: Any, name: str, node: ast.AST | None, instead: _Instead) -
 
 
 def _public_members(owner: Any) -> Sequence[str]:
-    """Return the documented members of a tensor or a register, without those that nkijit uses."""
+    """Return the documented members of a tensor or a register, without internal members."""
     if isinstance(owner, NkiTensor):
         names = dir(cast(Any, type(owner)))
         return [each for each in names if has_row(f"nki.language.NkiTensor.{each}")]

@@ -34,12 +34,12 @@ class PythonLoops(list[Operation]):
         """The number of Python loop variables around each loop on the device."""
 
     def watch(self, tracer: Tracer) -> None:
-        """Register this list as the tracer's history, which receives all its operations."""
+        """Register this object as the tracer's history, so that it receives all operations."""
         tracer.history = self
         self._tracer = tracer
 
     def append(self, object: Operation, /) -> None:
-        """Append an operation, and note the Python loops that it is traced in."""
+        """Append an operation, and record the Python loops around it."""
         super().append(object)
         found: list[tuple[str, int | None]] = []
         frame = author_frame(2)

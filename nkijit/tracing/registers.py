@@ -71,7 +71,7 @@ class VirtualRegister(NKIObject):
 
 
 def allocate_register(call: str) -> VirtualRegister:
-    """Emit a register for `call`, named after the variable that it is assigned to."""
+    """Emit the register that `call` returns, named after the variable that it is assigned to."""
     tracer = tracer_for(call)
     return VirtualRegister(tracer, tracer.allocate_register())
 

@@ -1,4 +1,4 @@
-"""The result of a kernel: its tensors, and their container."""
+"""The result of a kernel: its tensors, and the container (tuple, dict, …) that holds them."""
 
 from __future__ import annotations
 

@@ -55,13 +55,13 @@ def platform_name(platform_target: PlatformTarget) -> str:
 
 
 def current_target() -> Target:
-    """Return the target of the active trace; else that of the environment, or the default."""
+    """Return the target of the active trace; without a trace, of the environment or the default."""
     tracer = active_tracer()
     return resolve_target() if tracer is None else tracer.target
 
 
 def cores_of_environment() -> int | None:
-    """Return the number of cores that the environment sets for calls that name none, or None.
+    """Return the number of cores that the environment sets for calls without a grid, or None.
 
     Raises ValueError for a value that is no number of cores. Source: NKI API reference 0.7,
     nki.jit.

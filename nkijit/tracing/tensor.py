@@ -85,7 +85,7 @@ def whole_of(storage: Storage) -> NkiTensor:
 
 
 def with_pattern(tensor: NkiTensor, access: AccessPattern) -> NkiTensor:
-    """Return the elements of the tensor's allocation that a pattern selects, in the same dtype."""
+    """Return the elements of the allocation that a pattern selects, in the tensor's dtype."""
     return tensor._without_index()._with(access)  # pyright: ignore[reportPrivateUsage]
 
 
@@ -96,7 +96,7 @@ def is_argument(tensor: NkiTensor) -> bool:
 
 
 def first_partition(tile: NkiTensor) -> int:
-    """Return the first partition of a tile; relative to its allocation if that has no address."""
+    """Return a tile's first partition, relative to its allocation if that has no address."""
     storage = tile.storage
     if tile.offset == 0:
         return 0 if tile.address is None else tile.address[0]
@@ -106,7 +106,7 @@ def first_partition(tile: NkiTensor) -> int:
 
 
 def mark_allocation_masked(tile: NkiTensor) -> None:
-    """Mark a tile's allocation in the IR: a mask leaves out some of its elements."""
+    """Mark a tile's allocation in the IR as partly unwritten, because of a mask."""
     allocation = tile.storage.value.owner
     if isinstance(allocation, AllocOp):
         allocation.attributes[MASKED] = UnitAttr()

@@ -1,8 +1,8 @@
-"""Tracing: the kernel runs once as Python, and every call of `nki.isa` appends one op.
+"""Tracing: the kernel runs once as Python, and every call of `nki.isa` appends one op to the IR.
 
-One `Tracer` builds one kernel. Mistakes that the IR can hold are left to the verification passes. A
-value that no op can hold is recorded as a finding and the instruction is left out, so that the user
-sees all mistakes together. A view that cannot exist ends the trace.
+One `Tracer` builds one kernel. Mistakes that the IR can represent are left to the verification
+passes. A value that no op can represent is recorded as a finding, and the instruction is omitted,
+so that the user sees all mistakes together. A view that cannot exist ends the trace.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def tracer_for(call: str) -> Tracer:
 
 
 class Storage:
-    """One allocation or kernel argument, which all views of a tensor share."""
+    """The memory of one allocation or kernel argument, shared by all views of a tensor."""
 
     __slots__ = ("dtype", "name", "region", "shape", "tracer", "value")
 
@@ -115,7 +115,7 @@ class _Scope:
     def __init__(self, block: Block, op: Operation | None):
         self.block = block
         self.op = op
-        """The operation that has the block as its body; None for the kernel's body."""
+        """The operation whose body is the block; None for the kernel's body."""
         self.views: dict[tuple[Any, ...], SSAValue] = {}
 
 
@@ -158,9 +158,9 @@ class Tracer:
         self.core = core
         self.diagnostics: list[Diagnostic] = []
         self.history: list[Operation] | None = None
-        """The operations in the order in which they were appended; None if nothing needs them."""
+        """The appended operations in order; None if no code needs them."""
         self.alone: Position | None = None
-        """The first `nl.program_id` of a kernel that is launched as one program."""
+        """The position of the first `nl.program_id`, if the kernel is launched as one program."""
         self.values: TracedValues | None = None
         """The values of tensors; None unless the kernel runs by `kernel.step`."""
         region, self._block = new_body([memref for _, memref in arguments])
@@ -209,7 +209,7 @@ class Tracer:
             self.history.append(op)
 
     def append_created(self, op: Operation) -> None:
-        """Append an op that was just created with its location and has no regions."""
+        """Append an op without regions that was just created with its location."""
         append(self._scopes[-1].block, op)
         if self.history is not None:
             self.history.append(op)
@@ -246,9 +246,9 @@ class Tracer:
             self.history.append(op)
 
     def remove(self, op: AllocOp | ViewOp) -> None:
-        """Take an allocation or a view out of the IR; `finish` puts it back if it has a user.
+        """Remove an allocation or a view from the IR; `finish` restores it if it has a user.
 
-        Remove an allocation before its views.
+        An allocation must be removed before its views.
         """
         op.detach()
         self._removed.append(op)
@@ -267,7 +267,7 @@ class Tracer:
         return [*self._constants.values(), *self._data.values()]
 
     def open_loops(self) -> list[tuple[Block, Operation]]:
-        """Return the bodies that are being filled, except the kernel's, each with its operation."""
+        """Return the open bodies, without the kernel's, each with its operation."""
         return [(scope.block, scope.op) for scope in self._scopes if scope.op is not None]
 
     def device_loops(self) -> list[Operation]:
@@ -306,12 +306,12 @@ class Tracer:
             scope.block.add_op(YieldOp())
 
     def is_inside(self, block: Block) -> bool:
-        """Return True while a block, or one inside of it, is being filled."""
+        """Return True while `block`, or a block inside it, is being filled."""
         return any(scope.block is block for scope in self._scopes)
 
     @property
     def is_open(self) -> bool:
-        """Whether the trace can still be extended; user code may run on after its end."""
+        """Whether the trace can still be extended; user code may continue after the trace's end."""
         return current_tracer.get() is self and not self._failed
 
     def finish(self, terminator: Operation, location: LocationAttr) -> None:
@@ -379,7 +379,7 @@ class Tracer:
         return value
 
     def allocate_register(self) -> SSAValue:
-        """Emit a register, named after the variable that it is assigned to."""
+        """Emit a register that is named after the variable that it is assigned to."""
         frame = author_frame()
         op = RegisterOp.of()
         op.result.name_hint = assigned_name(frame) or "register"
@@ -402,7 +402,7 @@ class Tracer:
             self.fail(NO_REORDER_LOOP, call, "a loop on the device is inside nl.no_reorder")
 
     def constant(self, number: int | float) -> SSAValue:
-        """Return the value of a compile-time number: an int32 or int64 as it fits, or a float32."""
+        """Return the value of a compile-time number: an int32, int64 if too large, or float32."""
         # By bits, so that 0.0 and -0.0 differ and NaN equals itself.
         key = struct.pack("<d", number) if isinstance(number, float) else number
         op = self._constants.get(key)
@@ -414,7 +414,7 @@ class Tracer:
         return op.result
 
     def data(self, data: bytes, shape: tuple[int, ...], dtype: DType, name: str) -> Storage:
-        """Return a tensor of constant data in shared HBM; equal ones are emitted once.
+        """Return a tensor of constant data in shared HBM; equal constants are emitted once.
 
         The tensor is named `name`, else after the variable that the first request assigns it to.
         """
@@ -429,7 +429,7 @@ class Tracer:
         return Storage(self, op.result, shape, dtype, region, op.result.name_hint or "constant")
 
     def reads_program_id(self, programs: int) -> None:
-        """Record that the kernel depends on its number among the programs of the launch."""
+        """Record that the kernel depends on the index of its program in the launch."""
         if programs == 1 and self.alone is None:
             self.alone = next(iter(positions(self.location(2))), None)
 
@@ -452,8 +452,7 @@ class Tracer:
         consumer.run_after(cast(StringAttr, producer.instruction_name).data)
 
     def schedule(self, edges: Sequence[tuple[str, str]], function: Callable[..., Any]) -> None:
-        """Add edges between instructions by name: each is a consumer and the producer it runs
-        after."""
+        """Add edges between instructions by name, given as pairs: a consumer and its producer."""
         if not edges:
             return
         named: dict[str, list[NisaOp]] = {}
@@ -494,13 +493,13 @@ class Tracer:
         self.diagnostics.append(found)
 
     def fail(self, rule: RuleText, subject: str, message: str, help: str = "") -> NoReturn:
-        """Record a finding and end the trace, for mistakes that leave nothing to continue with."""
+        """Record a finding and end the trace, for mistakes after which tracing cannot continue."""
         self.record(rule, subject, message, help)
         self._failed = True
         raise NkiValidationError(self.diagnostics)
 
     def wrong_argument(self, call: str, name: str, expected: str, value: Any) -> NoReturn:
-        """End the trace at an argument of an unexpected kind."""
+        """End the trace at an argument of an unexpected type."""
         message = f"'{name}': expected {expected}, got {shown(value)}"
         self.fail(ARGUMENT, call, message, hint_for(value, expected))
 

@@ -123,7 +123,7 @@ class TensorView(NKIObject):
 
     @property
     def _first_dim_fixed(self) -> bool:
-        """True when dim 0 must not change: it is partitions, or rows that an index tile selects."""
+        """True if dim 0 must not change: the partition dimension, or rows of an index tile."""
         return self.storage.region.on_chip or self._by_vector
 
     @property

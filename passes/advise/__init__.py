@@ -1,1 +1,1 @@
-"""Advice on faster kernels: experiments on copies of a kernel, with the time that each gains."""
+"""Advice on faster kernels: experiments on copies of a kernel, with the gain of each change."""

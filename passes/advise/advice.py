@@ -1,4 +1,4 @@
-"""The result of `advise`, with its text and JSON forms, and the tables of all kinds of advice."""
+"""The result of `advise`, as text and JSON, and the tables of all kinds of advice."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OF_NUMBERS = {
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Suggestion(ShownAsText):
-    """A change that gains time. Times are of the whole kernel, in ns."""
+    """A change that makes the kernel faster. Times are of the whole kernel, in ns."""
 
     kind: str
     """The id of the suggestion's `Kind`, e.g. `repeated-load`."""
@@ -40,7 +40,8 @@ class Suggestion(ShownAsText):
     """The compiled kernel's time; None if `before` and `after` are times of compiled kernels."""
     compiled_after: float | None
     by_compiler: bool
-    """True if the compiler makes this change itself, so the compiled kernel gains nothing."""
+    """True if the compiler pipeline also makes this change, so the compiled kernel gains nothing.
+    """
 
     @property
     def gain(self) -> float:

@@ -1,4 +1,4 @@
-"""`advise`: try every proposal on a copy of the kernel and report those that gain time."""
+"""`advise`: tries every proposal on a copy of the kernel, and reports those that gain time."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Conditions:
     passed_over: PassedOver | None = None
 
     def run(self, kernels: Sequence[KernelOp], schedule: Schedule) -> Timeline:
-        """Predict a kernel's timeline: the same that its profile shows."""
+        """Predict the timeline of a kernel, as shown in its profile."""
         own = [program_of(k, Schedule.author, self.target, self.passed_over) for k in kernels]
         if schedule is Schedule.author:
             return simulate(own, iterations=self.iterations)
@@ -61,7 +61,7 @@ class Conditions:
 
 @dataclass(frozen=True, slots=True)
 class _Gain:
-    """An experiment with a gain of time."""
+    """An experiment that made the kernel faster."""
 
     proposal: Proposal
     kernels: Sequence[KernelOp]

@@ -21,7 +21,7 @@ from nkijit.passes.compile.passes.remove_unused import remove_unused
 
 
 def two_cores(facts: Facts) -> Iterator[Proposal]:
-    """Propose two cores for a single-core kernel that writes its results with several stores."""
+    """Propose two cores for a single-core kernel that writes its results in several stores."""
     kernel = facts.kernel
     if kernel.core[1] > 1 or facts.target.version < nc_version.gen3:
         return
@@ -54,7 +54,7 @@ def _stores_results(op: NisaOp, facts: Facts) -> bool:
 
 
 def _first_half(stores: Sequence[NisaOp]) -> int:
-    """Return the number of leading stores that together write half of all bytes."""
+    """Return the number of leading stores that together write half of the result's bytes."""
     sizes = [sum(info_of(v).size * info_of(v).dtype.bits for v in writes(op)) for op in stores]
     done = 0
     for number, size in enumerate(sizes):
@@ -66,7 +66,7 @@ def _first_half(stores: Sequence[NisaOp]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Without:
-    """The change: remove some stores, and all instructions that only these stores need."""
+    """Removes some stores, and all instructions whose results only these stores use."""
 
     stores: Sequence[Operation]
 

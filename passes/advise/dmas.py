@@ -1,4 +1,4 @@
-"""`merged-dma`: use one DMA for neighbouring slices that one line moves with a DMA each."""
+"""`merged-dma`: merges DMAs of one source line that move neighbouring slices into one DMA."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from nkijit.passes.compile.passes.rename_tiles import rename_tiles
 from nkijit.passes.profile.units import bytes_text
 
 _MOST = (32, 8, 4, 2)
-"""Alternatives for the largest number of DMAs that are merged into one."""
+"""The limits that are tried for the number of DMAs merged into one."""
 _PARTITION_BYTES = 32 << 10
 """The largest number of bytes per partition that a merged DMA moves."""
 
@@ -60,17 +60,17 @@ class _Move:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """DMAs of one line whose addresses in HBM are a constant step apart."""
+    """DMAs of one source line whose addresses in HBM are a constant distance apart."""
 
     moves: Sequence[_Move]
     step: int
     """The distance between consecutive DMAs in HBM, in elements."""
     chip_step: int | None
-    """The distance between consecutive DMAs in the tile in SBUF; None if each has its own tile."""
+    """The distance between consecutive DMAs in SBUF, in elements; None for separate tiles."""
 
 
 def merged_dmas(facts: Facts, renamed: Renamed) -> Iterator[Proposal]:
-    """Yield a proposal for each line with DMAs that can be merged."""
+    """Yield a proposal for each source line with DMAs that can be merged."""
     others = _lines(renamed)
     for line, moves in _lines(facts).items():
         reported: set[int] = set()
@@ -110,12 +110,12 @@ def _merged(runs: Sequence[_Run]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Merge:
-    """The change: merge DMAs of a line, at most `most` into one."""
+    """Merges the DMAs of a source line, at most `most` into one."""
 
     line: Line
     most: int
     renamed: Sequence[Operation]
-    """The DMAs into buffers that are refilled; the change first renames these to separate tiles."""
+    """DMAs into refilled buffers; the change first gives each refill a separate tile."""
 
     def __call__(self, edit: Edit) -> None:
         buffers = {base_of(v).owner for op in self.renamed for v in edit.of(op).operands}
@@ -129,7 +129,7 @@ class _Merge:
 
 
 def _lines(facts: Facts) -> dict[Line, list[_Move]]:
-    """Return the DMAs of each line that has several, in program order."""
+    """Return the DMAs of each source line that has several DMAs, in program order."""
     found: dict[Line, list[_Move]] = {}
     for op in facts.instructions:
         if isinstance(op, DmaCopyOp) and is_simple(op):
@@ -183,7 +183,7 @@ def _form(info: TileInfo) -> object:
 
 
 def _continues(run: Sequence[_Move], facts: Facts) -> bool:
-    """Whether the last DMA of a run continues the pattern of the others."""
+    """Whether the last DMA of a run continues the address pattern of the other DMAs."""
     first, last, before = run[0], run[-1], run[-2]
     if not (
         first.loads == last.loads

@@ -105,7 +105,7 @@ def instruction(op_class: type[NisaOp], location: LocationAttr, **arguments: obj
 
 
 def arguments_of(op: NisaOp) -> dict[str, object]:
-    """Return the arguments of an instruction by name, in the form that `instruction` takes."""
+    """Return the arguments of an instruction by name, as `instruction` takes them."""
     found: dict[str, object] = {}
     for f in op.SPEC.fields:
         found[f.name] = op.operand_named(f.name) if f.is_operand else op.properties.get(f.name)
@@ -169,7 +169,7 @@ def join(allocs: Sequence[AllocOp], place: Operation) -> AllocOp:
 def part_access(access: AccessPattern, row: int, part: int, parts: int) -> AccessPattern:
     """Translate the access pattern of a tile with `row` elements per partition to a joint tile.
 
-    `part` is the tile's number in the joint tile, which has `parts` of them.
+    `part` is the tile's index in the joint tile, which consists of `parts` tiles.
     """
     partition, element = access.start(row)
     step, odd = divmod(access.strides[0], row)

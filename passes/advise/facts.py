@@ -42,7 +42,7 @@ class Facts:
 
     @cached_property
     def program(self) -> Dependences:
-        """The dependences of the program: each event with the events whose data it reads."""
+        """The dependences of the program: each event, with the events that wrote its data."""
         return Dependences(self.kernel)
 
     @cached_property
@@ -112,8 +112,8 @@ class Facts:
     ) -> bool:
         """Whether no operation between two positions writes bytes of a tile.
 
-        With `reads`, there must be no reads of these bytes either. Operations in `besides` are
-        ignored.
+        With `reads`, no operation between the two positions may read these bytes either. Operations
+        in `besides` are ignored.
         """
         accesses = self.accesses.get(base_of(value), [])
         begin = bisect_right(accesses, first, key=_position)

@@ -1,4 +1,4 @@
-"""`fused-instructions`: replace two instructions on the same tile by one."""
+"""`fused-instructions`: replaces two instructions on the same tile by a single instruction."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ class _Pair(NamedTuple):
     first: NisaOp
     second: NisaOp
     becomes: str
-    """The replacing instruction in words, e.g. "one scalar_tensor_tensor"."""
+    """The replacement in words, e.g. "one scalar_tensor_tensor"."""
     reduces: bool
-    """True if the second instruction is a reduction that the first one's replacement also does."""
+    """True if the second instruction is a reduction that the replacement computes as well."""
 
 
 def fused_instructions(facts: Facts) -> Iterator[Proposal]:
-    """Yield a proposal for each pair of lines whose instructions can be fused."""
+    """Yield a proposal for each pair of source lines whose instructions can be fused."""
     lines: dict[tuple[LocationAttr, LocationAttr, str], list[_Pair]] = {}
     for pair in _pairs(facts):
         key = pair.first.location, pair.second.location, pair.becomes
@@ -79,7 +79,7 @@ def fused_instructions(facts: Facts) -> Iterator[Proposal]:
 
 @dataclass(frozen=True, slots=True)
 class _Fuse:
-    """The change: replace each pair by one instruction."""
+    """Replaces each pair by its fused instruction."""
 
     pairs: Sequence[_Pair]
 
@@ -276,7 +276,7 @@ def _can_reduce(
 
 
 def _reducing(first: NisaOp, second: NisaOp) -> NisaOp:
-    """Create the first instruction of a pair with the reduction of the second one."""
+    """Create an instruction that combines the first of a pair with the second's reduction."""
     reduction: dict[str, object] = {
         "reduce_op": second.properties.get("op"),
         "reduce_res": second.required("dst"),

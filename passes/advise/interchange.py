@@ -42,11 +42,11 @@ With a few at a time, fewer results are on chip.
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sunk:
-    """A loop, with the chain of nested loops in its body into which the loop can move."""
+    """A loop to interchange, with the chain of nested loops in its body that move outside of it."""
 
     outer: Nest
     inner: Sequence[int]
-    """For each loop of the chain, its index among the items of the iteration around it."""
+    """For each loop of the chain, its index in the iteration of the surrounding loop."""
     depth: int
     """The number of loops around the outer loop."""
 
@@ -63,7 +63,7 @@ class _Sunk:
 
     @property
     def has_more(self) -> bool:
-        """Whether a loop that contains the next loop of the chain has other items as well."""
+        """Whether the loops around the innermost loop contain further instructions."""
         items = self.outer.iterations[0]
         for at in self.inner:
             if len(items) > 1:
@@ -81,7 +81,7 @@ class _Sunk:
 
 
 def _together(group: Sequence[Items], inner: Sequence[int]) -> Iterator[NisaOp]:
-    """Yield the instructions of several outer iterations with the chain's loops outside."""
+    """Yield the instructions of several outer iterations, with the chain's loops outermost."""
     if not inner:
         for items in group:
             yield from flat(items)
@@ -145,7 +145,7 @@ def loop_orders(facts: Facts, renamed: Renamed) -> Iterator[Proposal]:
 
 
 def _loops_in(iterations: Sequence[Items]) -> list[int]:
-    """Return the chain of inner loops: each loop's index in the iteration around it.
+    """Return the chain of inner loops: for each, its index in the surrounding iteration.
 
     A loop is part of the chain if it is the only loop in the body and has the same trip count in
     all iterations.
@@ -185,7 +185,8 @@ def _message(sunk: _Sunk, at_a_time: int, loads: Sequence[NisaOp]) -> tuple[str,
 
 
 _Change = Sequence[tuple[Sequence[int], Sequence[int]]]
-"""For each region, the numbers of its instructions: in program order, and in the new order."""
+"""For each region, the instruction numbers in program order, and the same numbers in the new order.
+"""
 
 
 @dataclass(slots=True)
@@ -203,7 +204,7 @@ class _Saved:
 
 
 class _Kernel:
-    """One kernel, either as written or with refilled buffers renamed to separate tiles."""
+    """A kernel, either as written or with refilled buffers renamed to separate tiles."""
 
     def __init__(self, facts: Facts):
         self._facts = facts
@@ -212,7 +213,7 @@ class _Kernel:
         self._orders: dict[tuple[int, int], Order | None] = {}
 
     def allows(self, change: _Change) -> bool:
-        """Whether every instruction reads the same data in the new order as in the original one."""
+        """Whether every instruction reads the same data in the new order as in program order."""
         for old, new in change:
             first = old[0]
             if (first, len(old)) not in self._orders:
@@ -256,7 +257,7 @@ class _Kernel:
             yield f"stationary tiles are loaded {left:,} times, not {saved.all_stationary:,}"
 
     def _repeated(self, order: Sequence[int]) -> dict[int, int]:
-        """Return the loads that repeat the previous load of their line, with that previous load."""
+        """Return the loads that repeat the previous load of their source line, with that load."""
         contents = self._loaded()
         last: dict[LocationAttr, int] = {}
         found: dict[int, int] = {}
@@ -271,7 +272,7 @@ class _Kernel:
         return found
 
     def _loaded(self) -> dict[int, Hashable]:
-        """Return the loads that fill their tile alone, each with a key of the loaded bytes."""
+        """Return the loads that alone fill their tile, each with a key of the loaded bytes."""
         if self._contents is None:
             places = {op: place for place, op in enumerate(self._ops)}
             self._contents = {}

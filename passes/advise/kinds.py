@@ -12,7 +12,7 @@ class Numbers(StrEnum):
     same = "same"
     """The results are the same, bit by bit."""
     rounding = "rounding"
-    """The results are rounded in other places, or added up in another order."""
+    """Results are rounded at other points, or added up in another order."""
     change = "change"
     """The results lose precision, or the kernel's arguments change."""
     estimate = "estimate"

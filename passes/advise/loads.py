@@ -54,7 +54,7 @@ def _line_of(op: DmaCopyOp) -> Line:
 
 
 def repeated_loads(renamed: Renamed) -> Iterator[Proposal]:
-    """Yield a proposal for each line with redundant loads."""
+    """Yield a proposal for each source line with redundant loads."""
     lines: dict[Line, list[_Repeated]] = {}
     for repeated in _repeated(renamed):
         lines.setdefault(repeated.line, []).append(repeated)
@@ -97,7 +97,7 @@ def _itemsize(load: Load) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Share:
-    """The change: remove the redundant loads of a line."""
+    """Removes the redundant loads of a source line."""
 
     line: Line
     slices: int

@@ -1,7 +1,7 @@
-"""The source loops around a call, and which of them the call's arguments depend on.
+"""The source loops around a call, and the loops whose variables the call's arguments depend on.
 
-A trace has no loops, as they are unrolled, so they are read from the source text. Unclear cases
-give an empty list.
+Traces contain no loops, because tracing unrolls them, so the loops are read from the source text.
+If the source is unclear, the functions return an empty list.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from nkijit.passes.diagnostics.source_text import source_text
 def independent_loops(location: LocationAttr) -> list[str]:
     """Return the variables of the loops that a call's inputs do not depend on, outermost first.
 
-    Of the calls from the kernel down to this one, the innermost that is in such a loop counts.
+    If helpers call each other inside such loops, only the innermost call that is in one counts.
     """
     for place in positions(location):
         found = _independent(place)
@@ -108,7 +108,7 @@ def _assigned(target: ast.AST) -> set[str]:
 
 
 def _closure(function: ast.FunctionDef, names: set[str]) -> set[str]:
-    """Return names and all names in a function that their values depend on."""
+    """Return `names`, and all other names of a function that their values depend on."""
     sources: dict[str, set[str]] = {}
     for node in ast.walk(function):
         if isinstance(node, ast.Assign):

@@ -1,4 +1,4 @@
-"""The loops of a kernel, found in its unrolled instructions, and changes of their order.
+"""The loops of a kernel, found in its unrolled instructions, and changes to the loops' order.
 
 As in `reroll`, a loop is a sequence of instructions that repeats with affine numbers. Adjacent
 iterations that differ only in an argument are added to the loop.
@@ -113,7 +113,7 @@ def _with_neighbours(items: list[NisaOp | Nest]) -> list[NisaOp | Nest]:
 
 
 _LONGEST = 100
-"""The largest number of items in which loops of two iterations are searched."""
+"""The largest number of items among which loops of two iterations are searched."""
 
 
 def _twice(items: list[NisaOp | Nest]) -> list[NisaOp | Nest]:

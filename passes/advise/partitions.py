@@ -1,4 +1,4 @@
-"""`partition-use`: do several iterations at once if each uses few partitions."""
+"""`partition-use`: merges several iterations into one if each iteration uses few partitions."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ Rows = Sequence[Sequence[NisaOp]]
 
 
 def partition_uses(facts: Facts, renamed: Renamed) -> Iterator[Proposal]:
-    """Yield proposals for loops in which one iteration can do the work of several."""
+    """Yield proposals for loops in which one iteration can do the work of several iterations."""
     if not any(_is_narrow(op) for op in facts.instructions):
         return
     found: dict[tuple[LocationAttr, int], list[tuple[Nest, int]]] = {}
@@ -105,7 +105,7 @@ class _Plan:
     """The instruction numbers by loop, by group of merged iterations, and by iteration."""
     partitions: int
     together: int
-    """The largest number of iterations that become one."""
+    """The largest number of iterations that are merged into one."""
     about: Sequence[int]
     """The numbers of the instructions that are merged."""
     before: int
@@ -149,7 +149,7 @@ def _plan(facts: Facts, loops: Sequence[Sequence[Sequence[int]]]) -> _Plan:
 
 
 def _in_step(groups: Sequence[Sequence[Sequence[int]]]) -> Iterator[int]:
-    """Yield the instruction numbers of groups so that a group's iterations advance in lockstep."""
+    """Yield the instruction numbers of groups so that iterations of a group run in lockstep."""
     for group in groups:
         for column in zip(*group, strict=True):
             yield from column
@@ -170,7 +170,7 @@ def _message(plan: _Plan, nest: Nest, depth: int, op: NisaOp) -> str:
 
 
 class _Together:
-    """The analysis of merged iterations: which instructions and tiles become one."""
+    """The analysis of merged iterations: the instructions and tiles that are joined."""
 
     def __init__(self, facts: Facts, rows: Rows, partitions: int | None):
         """Analyse iterations.
@@ -192,13 +192,13 @@ class _Together:
         self.joint = {
             t: all for t, all in tiles.items() if info_of(t).partitions == self.partitions
         }
-        """The tiles that become one joint tile, by the tile of the first iteration."""
+        """The tiles that become one joint tile, keyed by the tile of the first iteration."""
         self.folded: list[int] = []
         """The columns (one instruction per iteration) that become one instruction each."""
         self._settle()
 
     def _tiles(self) -> dict[SSAValue, tuple[SSAValue, ...]]:
-        """Return the tiles that each belong to one iteration, by the first iteration's tile."""
+        """Return the tiles used in one iteration only, keyed by the first iteration's tile."""
         found: dict[SSAValue, tuple[SSAValue, ...]] = {}
         wrong: set[SSAValue] = set()
         for column in self.columns:
@@ -221,7 +221,7 @@ class _Together:
         )
 
     def _settle(self) -> None:
-        """Find the columns to fold; drop joint tiles that other instructions cannot access."""
+        """Find the columns (one instruction per iteration) to merge; drop unusable joint tiles."""
         while True:
             columns = range(len(self.columns))
             self.folded = [number for number in columns if self._is_one(self.columns[number])]
@@ -239,7 +239,7 @@ class _Together:
             self.joint = {t: all for t, all in self.joint.items() if t not in touched}
 
     def _is_one(self, column: Sequence[NisaOp]) -> bool:
-        """Whether one instruction can replace a column."""
+        """Whether one instruction can replace a column: the instructions of all iterations."""
         first = column[0]
         if not first.SPEC.per_partition or any(True for _ in self._facts.engine_state.of(first)):
             return False
@@ -273,7 +273,7 @@ class _Together:
         )
 
     def _is_same(self, base: SSAValue) -> bool:
-        """Whether all iterations read the same contents of a tile, and can read them wider."""
+        """Whether all iterations read equal contents of a tile, so that a wider copy can serve."""
         if base not in self._same:
             self._same[base] = False  # the result for cycles
             self._same[base] = self._can_repeat(base)
@@ -363,7 +363,7 @@ class _Fold:
 
 
 class _Wide:
-    """Wide tiles: they repeat the contents of other tiles in more partitions."""
+    """Wide tiles: each repeats the contents of a narrower tile in more partitions."""
 
     def __init__(self, facts: Facts, partitions: int, rows: int):
         self._facts = facts
@@ -372,7 +372,7 @@ class _Wide:
         self._tiles: dict[SSAValue, SSAValue] = {}
 
     def tile(self, base: SSAValue) -> SSAValue:
-        """Return the wide tile of a tile; creates the wide tile with its writes if needed."""
+        """Return the wide counterpart of a tile; creates it, with its writes, if necessary."""
         if base in self._tiles:
             return self._tiles[base]
         alloc = base.owner
@@ -436,7 +436,7 @@ def _lower(value: SSAValue, partitions: int) -> AccessPattern:
 
 
 def _fold(together: _Together, wide: _Wide) -> None:
-    """Replace each folded column by one instruction, and the joint tiles by one tile each."""
+    """Replace each merged column by one instruction, and the tiles that are joined by one tile."""
     rows = together.count * together.partitions
     parts: dict[SSAValue, tuple[SSAValue, int]] = {}
     for first, bases in together.joint.items():
@@ -481,7 +481,7 @@ def _fold(together: _Together, wide: _Wide) -> None:
 
 
 def _one_dma(column: Sequence[NisaOp], together: _Together) -> AccessPattern | None:
-    """Return the HBM access pattern of one DMA for all iterations; None if one DMA cannot do it.
+    """Return the HBM access pattern of a DMA that serves all iterations; None if impossible.
 
     `column` holds the DMA of each iteration.
     """

@@ -24,7 +24,7 @@ _HALF = ("bfloat16", "float16")
 
 
 def narrower_matmuls(facts: Facts) -> Iterator[Proposal]:
-    """Yield the proposals to narrow dtypes for each line with matmuls."""
+    """Yield proposals to narrow the dtypes of inputs, for each source line with matmuls."""
     lines: dict[LocationAttr, list[NcMatmulOp]] = {}
     for op in facts.instructions:
         if isinstance(op, NcMatmulOp) and not is_transpose(op):
@@ -74,7 +74,7 @@ def _proposal(
 
 @dataclass(frozen=True, slots=True)
 class _Retype:
-    """The change: give tensors another dtype."""
+    """Gives tensors another dtype."""
 
     bases: Sequence[SSAValue]
     dtype: DType

@@ -1,4 +1,4 @@
-"""A proposed change: an edit of a kernel's copy, and the text that is shown if it gains time."""
+"""A proposed change: a function that edits a copy of the kernel, and the text of the advice."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Proposal:
 
 
 Line = tuple[LocationAttr, str | None]
-"""The source line and the tensor name of a move: a helper's line can move several tensors."""
+"""A source line and the name of a tile, because a line of a helper can access several tensors."""
 
 
 def place_of(location: LocationAttr) -> Position | None:

@@ -1,4 +1,4 @@
-"""Changes of tensors' dtype in a copy of a kernel, with all tensors that must have the same."""
+"""Changes the dtype of tensors in a copy of a kernel, with all tensors that must match it."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _tied_by(access: Access, dtype: DType, *, narrower: bool) -> Iterator[SSAVal
 
 
 def _others(op: NisaOp, access: Access, dtype: DType, *, narrower: bool) -> Iterator[SSAValue]:
-    """Yield the other tensors of an instruction that copies bits."""
+    """Yield the other tensors of an instruction that copies bits without conversion."""
     for value in op.operands:
         if info_of(value).dtype is info_of(access.value).dtype:
             yield base_of(value)

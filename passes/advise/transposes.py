@@ -25,7 +25,7 @@ from nkijit.passes.advise.proposal import Proposal, counted, name_of
 
 
 def tensor_transposes(facts: Facts) -> Iterator[Proposal]:
-    """Yield a proposal for each line with transposing DMAs."""
+    """Yield a proposal for each source line with transposing DMAs."""
     lines: dict[LocationAttr, list[Operation]] = {}
     for op in facts.instructions:
         if isinstance(op, (DmaTransposeOp, DmaCopyOp)) and _rows_of(op, facts) is not None:
@@ -47,7 +47,7 @@ def tensor_transposes(facts: Facts) -> Iterator[Proposal]:
 
 
 def dma_transposes(facts: Facts) -> Iterator[Proposal]:
-    """Yield a proposal for each line that loads columns or transposes a tile just loaded."""
+    """Yield a proposal for each source line that loads columns, or transposes a loaded tile."""
     lines: dict[LocationAttr, list[_Chain]] = {}
     for op in facts.instructions:
         chain: _Chain | None = None
@@ -141,8 +141,8 @@ class _ByDma:
 def _rows_of(op: DmaTransposeOp | DmaCopyOp, facts: Facts) -> AccessPattern | None:
     """Return the rows of HBM that a DMA writes as columns in SBUF.
 
-    None if the DMA does not transpose, or unless there are at most 128 columns, and at most 128
-    rows or a multiple of 128.
+    None if the DMA does not transpose, if there are more than 128 columns, or if the number of rows
+    is above 128 and not a multiple of 128.
     """
     dst, src = info_of(op.dst), info_of(op.src)
     static = dst.indirection is None and src.indirection is None

@@ -14,6 +14,6 @@ There are several representations of sets of bytes:
   allocation.
 - `BoundingBox` (`bounding_boxes.py`) is the range of partitions and bytes around an extent at an
   address. It takes four comparisons, for uses where a false overlap costs only a wait.
-- `Cuts` (`cuts.py`) and `Gaps` (`gaps.py`) divide a range of bytes: with a value per part, and into
-  free and used parts.
+- `Cuts` (`cuts.py`) and `Gaps` (`gaps.py`) divide a range of bytes: `Cuts` has a value for each
+  part, and `Gaps` has the free parts.
 """

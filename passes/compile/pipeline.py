@@ -41,7 +41,7 @@ class CompilerPass(ModulePass):
     """True if the pass extends the lifetimes of tiles, so that the kernel may need more memory."""
 
     def change(self, analyses: Analyses, origins: Origins) -> int:
-        """Change a kernel in place; returns the number of changes, in units of the pass.
+        """Change a kernel in place; returns the number of changes (e.g. removed loads).
 
         Args:
                 analyses: the kernel's cached analyses; the pass invalidates those that its changes
@@ -193,7 +193,7 @@ class Compiled:
     kernel: KernelOp
     """The changed copy of the kernel."""
     origins: Mapping[Operation, Operation]
-    """For each operation of the copy, its original; for a new one, the one that it derives from."""
+    """Maps each operation of the copy to the original that it is copied or derived from."""
     changes: Mapping[str, int]
     """The number of changes by pass name; see `CompilerPass.change`."""
 
@@ -204,7 +204,7 @@ class Compiled:
 
 
 def compiled(kernel: KernelOp, without: Collection[str] = ()) -> Compiled:
-    """Return a copy of a verified kernel, changed by the passes.
+    """Return a copy of a verified kernel after all passes.
 
     Args:
             kernel: not changed.
@@ -242,8 +242,7 @@ def program_of(
         target: see `lower`.
         passed_over: see `lower`.
         without: names of compiler passes to skip.
-        own: the program in the author's order, if it is known. Its queues are reused if no pass
-            changes the kernel.
+        own: the program in the author's order, if known; returned if no pass changes the kernel.
 
     Raises:
         LoweringError: see `lower`.

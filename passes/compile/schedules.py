@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Schedule(StrEnum):
-    """The author's or the compiler's order of instructions, with the tiles that belong to it."""
+    """Which order of instructions to use, with its tiles: the author's or the compiler's."""
 
     author = "author"
     compiler = "compiler"

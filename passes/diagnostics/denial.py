@@ -41,7 +41,7 @@ class Denial:
 
     @property
     def needs_advice(self) -> bool:
-        """Whether the denied warnings include advice, which takes time to compute."""
+        """Whether the denied warnings include advice, which takes long to compute."""
         return any(
             _group_of(selector) is not WarningGroup.suspicious for selector in self.selectors
         )
@@ -62,7 +62,7 @@ class Denial:
 
 
 def _group_of(selector: str) -> WarningGroup | None:
-    """Return the group of the warnings that a selector names; None for all groups."""
+    """Return the group of warnings that a selector names; None if it names all groups."""
     if selector in RULE_TEXTS:
         return RULE_TEXTS[selector].group
     return None if selector == ALL else WarningGroup(selector)

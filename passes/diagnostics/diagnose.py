@@ -38,14 +38,14 @@ def describe_operand(name: str, value: SSAValue) -> Operand:
 
 
 def op_text(op: Operation) -> str:
-    """Return an operation as one line of IR: its first line, if it has a body."""
+    """Return an operation as one line of IR; for an operation with a body, the first line."""
     stream = StringIO()
     IrPrinter(stream).print_op(op)
     return stream.getvalue().partition("\n")[0]
 
 
 def mention(op: Operation) -> str:
-    """Return an instruction's name, with its label if it has one."""
+    """Return an instruction's name, with the label (`name=`) if it has one."""
     return f"{op.name} '{op.label}'" if isinstance(op, NisaOp) and op.label else op.name
 
 

@@ -38,9 +38,9 @@ class Fix:
 
     span: Span
     old: str
-    """The text of the span."""
+    """The replaced text."""
     new: str
-    """Its replacement."""
+    """The new text."""
 
     def __str__(self) -> str:
         return f"{self.old} -> {self.new}"
@@ -89,7 +89,7 @@ class Diagnostic:
     def group(self) -> WarningGroup | None:
         """The group of a warning, also of a denied one; None for an error.
 
-        A possible violation of a rule whose violations are errors is suspicious.
+        A warning about a possible violation of an error rule is in the group `suspicious`.
         """
         if self.rule.group is not None or self.severity == "error":
             return self.rule.group

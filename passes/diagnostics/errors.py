@@ -16,7 +16,7 @@ from nkijit.passes.diagnostics.source_text import source_line
 from nkijit.passes.diagnostics.styled import Line, as_ansi, as_html, as_text, line
 
 GOES_ON = "goes on with that, as compilers do"
-"""The end of hints at `strict=False`, for errors at which only strict runs stop."""
+"""The end of hints that recommend `strict=False`, for errors that stop only strict runs."""
 
 
 class NkiValidationError(Exception):
@@ -60,7 +60,7 @@ def stop_at_errors(found: Findings) -> None:
 
 
 class NkiWarning(UserWarning):
-    """A finding about a kernel that runs: its text, at the kernel's source line.
+    """A finding about a kernel that runs: the text, issued at the kernel's source line.
 
     Either a suspicious finding, or an error that does not stop the run: undefined
     behaviour, or tiles that are too large for the memories.
@@ -84,7 +84,7 @@ _shown_warnings: dict[str, dict[str | tuple[str, type[Warning], int], int]] = {}
 
 
 def _calls(trace: TracebackType | None) -> list[Line]:
-    """Return a traceback's frames as lines, outermost first, without IPython and nkijit."""
+    """Return the frames of a traceback as lines, outermost first, without IPython and nkijit."""
     lines: list[Line] = []
     for frame, number in walk_tb(trace):
         package = str(frame.f_globals.get("__name__", "")).partition(".")[0]

@@ -94,7 +94,7 @@ def _is_shape(value: object) -> bool:
 
 
 def _items(value: object) -> list[str] | None:
-    """Return the texts of a field's items; None if it is not a collection."""
+    """Return the texts of a field's items; None if the field is not a collection."""
     if isinstance(value, Mapping):
         return [f"{_text(k)}: {_text(v)}" for k, v in cast(Mapping[Any, Any], value).items()]
     # A named tuple is a single item.
@@ -105,7 +105,7 @@ def _items(value: object) -> list[str] | None:
 
 
 def _in_short(name: str, value: object) -> str:
-    """Return a field's part of a `repr`; "" if it would be long."""
+    """Return the part of a `repr` that shows a field; "" if it would be long."""
     if isinstance(value, bool):
         return name if value else ""
     items = _items(value)

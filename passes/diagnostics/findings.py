@@ -58,7 +58,7 @@ _NUMBER = re.compile(r"(?<![A-Za-z_])\d+(?:x\d+)*")
 
 
 def collapse(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Merge the findings of iterations of unrolled loops: one finding per mistake and place."""
+    """Merge the findings of unrolled iterations that have the same place and the same mistake."""
     first: dict[object, Diagnostic] = {}
     repeats: dict[object, int] = {}
     for diagnostic in diagnostics:
@@ -79,7 +79,7 @@ def collapse(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 
 def in_source_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Sort findings by the kernel's line, the last of their places; those without come first."""
+    """Sort findings by their line in the kernel (outermost call); those without come first."""
     return sorted(
         diagnostics, key=lambda d: (d.where[-1].line, d.where[-1].column) if d.where else (0, 0)
     )

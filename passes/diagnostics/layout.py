@@ -1,4 +1,4 @@
-"""The parts of a finding's text, in the form of rustc, as styled lines."""
+"""The parts of a finding's text, laid out as by rustc, as styled lines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nkijit.passes.diagnostics.styled import Line, Style, line
 
 
 def headline(kind: str, style: Style, subject: str, message: str) -> Line:
-    """Return the first line of a finding; `style` is the style of `kind`."""
+    """Return the first line of a finding; `style` is the style of the word `kind`."""
     return line((kind, style), (f": {subject}: {message}", Style.strong))
 
 
@@ -28,7 +28,7 @@ def note(text: str) -> Line:
 def snippet(
     position: Position, style: Style, label: str = "", marked: Sequence[Span] = ()
 ) -> list[Line]:
-    """Return a place as lines: its position, and the source line with a marker.
+    """Return the source line of a position with a marker, below a line with the position itself.
 
     Args:
         position: the place.
@@ -55,7 +55,7 @@ def snippet(
 
 
 def _marked_snippet(marked: Sequence[Span], style: Style) -> list[Line]:
-    """Return the source lines of some spans with markers; `...` is between lines not adjacent."""
+    """Return the source lines of some spans with markers; `...` is between distant lines."""
     file = marked[0].start.file
     on_line: dict[int, list[tuple[int, int]]] = {}
     for span in marked:

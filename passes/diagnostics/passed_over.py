@@ -1,4 +1,4 @@
-"""The errors of a kernel that are ignored when it is listed or profiled."""
+"""The errors of a kernel that are ignored when the kernel is listed or profiled."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
 @dataclass(frozen=True, slots=True)
 class PassedOver:
-    """The ids of the broken rules, by kind of error; `str()` is one line."""
+    """The ids of the rules that a kernel breaks, by kind of error; `str()` is one line."""
 
     does_not_fit: tuple[str, ...] = ()
     undefined: tuple[str, ...] = ()
 
     @staticmethod
     def of(found: Iterable[Diagnostic]) -> PassedOver:
-        """Collect those errors of a kernel that can be ignored."""
+        """Collect the errors of a kernel that can be ignored, by the kinds listed as fields."""
         does_not_fit: dict[str, None] = {}
         undefined: dict[str, None] = {}
         for diagnostic in found:

@@ -115,9 +115,9 @@ _Op = TypeVar("_Op", bound=Operation)
 
 
 def without_places_of_text(op: _Op) -> _Op:
-    """Remove the locations that only refer to a `.mlir` text.
+    """Remove locations that only refer to the `.mlir` text itself, not to a kernel's source.
 
-    Returns the operation itself if it has no such locations, and otherwise a changed copy.
+    Returns the same operation if there are no such locations, and otherwise a changed copy.
     """
     if not any(map(_is_of_text, op.walk())):
         return op

@@ -1,4 +1,4 @@
-"""Display of results: `repr` is one line, `print` one page, and notebooks show everything."""
+"""Display of results: `repr` shows one line, `print` one page, and notebooks show everything."""
 
 from __future__ import annotations
 

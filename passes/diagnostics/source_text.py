@@ -1,8 +1,8 @@
 """The source text that findings, listings and reports may show.
 
 A location can name any file: a device, a FIFO, or, in IR from elsewhere, a private file of this
-machine. Therefore only regular files up to a maximum size are read. A file that only parsed IR
-names must be Python or IR, and below the working directory or the folder of that IR.
+machine. Therefore only regular files up to a maximum size are read. A file that is named only by
+parsed IR must contain Python or IR, and be below the working directory or the folder of that IR.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ _held: dict[str, tuple[str, ...]] = {}
 
 
 def source_of_code(code: CodeType) -> str:
-    """Return the file of code in this process, and permit quoting it if parsed IR names it."""
+    """Return the file name of a code object, and permit quoting the file if parsed IR names it."""
     _running.add(code.co_filename)
     return code.co_filename
 
 
 def claim_source(file: str) -> None:
-    """Record that parsed IR names a file as its source."""
+    """Record that parsed IR names this file as its source."""
     _claimed.add(file)
 
 
 def parsed_as(name: str) -> None:
-    """Record the name of an IR text, which is the file of operations without a location."""
+    """Record the name of a parsed IR text, the file name in its default locations."""
     _parsed.add(name)
 
 
 def is_parsed_text(name: str) -> bool:
-    """Whether a name is that of an IR text. Such locations do not refer to the kernel's source."""
+    """Whether a file name is the name of a parsed IR text instead of a source file."""
     return name in _parsed
 
 
@@ -59,7 +59,7 @@ def show_source_below(folder: str | os.PathLike[str]) -> None:
 
 
 def hold_text(file: str, text: str) -> None:
-    """Use a text as the contents of a file: of standard input, or of an editor's unsaved buffer."""
+    """Use a text as the contents of a file: standard input, or an editor's unsaved buffer."""
     _held[file] = lines_of(text)
     # Tracebacks read source lines from there.
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
@@ -99,7 +99,7 @@ def source_text(file: str) -> str:
 
 
 def text_around(code: CodeType) -> str:
-    """Return the text of the file of code in this process; "" if it cannot be read."""
+    """Return the text of the file of a code object; "" if it cannot be read."""
     return source_text(source_of_code(code))
 
 

@@ -26,7 +26,7 @@ class Style(Enum):
 
 
 Line = tuple[tuple[str, Style], ...]
-"""A line of text as its parts, each with a style, from left to right."""
+"""A line of text: its parts from left to right, each with a style."""
 
 
 _CONTROLS = dict.fromkeys({*range(0x20), *range(0x7F, 0xA0)} - {0x09, 0x0A}, "\ufffd")

@@ -37,7 +37,7 @@ _NO_CODE = (tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tok
 
 @dataclass(slots=True)
 class _Suppression:
-    """A suppressing comment, with the findings to which it applied."""
+    """A suppressing comment, with the rules that it has suppressed or must not suppress."""
 
     position: Position
     rules: tuple[str, ...]
@@ -104,7 +104,7 @@ _AtLine = dict[tuple[str, int], list[_Suppression]]
 
 
 def _is_suppressed(diagnostic: Diagnostic, at: _AtLine) -> bool:
-    """Whether a comment suppresses a finding. Records the finding in the comments that name it."""
+    """Whether a comment suppresses a finding. Records the rule in all comments that name it."""
     rule = diagnostic.rule.id
     matching = [
         comment

@@ -1,4 +1,4 @@
-"""The DMA engines of a core, and the times at which they serve transfers."""
+"""The DMA engines of a core, and the times at which these engines serve transfers."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class Served(NamedTuple, Generic[Key]):
     """The times at which a transfer is served, in ns."""
 
     begin: float
-    """The time at which the last engine of the transfer accepts it."""
+    """The time at which the last of the transfer's engines accepts the transfer."""
     end: float
     """The time at which all bytes of the transfer have arrived."""
     cause: Key | None
-    """The key of the transfer that delayed this one; None if this one did not wait."""
+    """The key of the transfer that caused a delay; None if this transfer did not wait."""
 
 
 class DmaEngines(Generic[Key]):
@@ -43,7 +43,7 @@ class DmaEngines(Generic[Key]):
 
     @property
     def busy_until(self) -> float:
-        """The time in ns at which the engines end their work, if it were distributed evenly."""
+        """The time in ns at which all engines end, if their work were distributed evenly."""
         return sum(self._free) / len(self._free)
 
     def keep_busy(self, time: float) -> None:
@@ -51,7 +51,7 @@ class DmaEngines(Generic[Key]):
         self._free = [max(free, time) for free in self._free]
 
     def serve(self, arrival: float, transfer: Transfer, hbm_bytes: int, key: Key) -> Served[Key]:
-        """Assign a transfer to engines; returns the times at which these serve it."""
+        """Assign a transfer to engines; returns the times at which they serve the transfer."""
         cause: Key | None = None
         if transfer.engines == 0:
             if self._own_free > arrival:
@@ -74,10 +74,9 @@ class DmaEngines(Generic[Key]):
     ) -> tuple[float, float, float, Key | None]:
         """Serve a transfer with the engines that are free first.
 
-        Returns:
-            The times at which the first and the last engine of the transfer accept it, the time at
-            which all of them are done, and the key of the transfer that delayed the last engine
-            (None if it did not wait).
+        Returns: Four values: the times at which the first and the last engine of the transfer
+            accept it, the time at which all engines are done, and the key of the transfer that
+            delayed the last engine (None without a delay).
         """
         free, busy = self._free, transfer.engine_ns
         if transfer.fullest >= len(free):

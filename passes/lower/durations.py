@@ -1,4 +1,4 @@
-"""Durations of engine instructions by the cost model, computed once for equivalent ones."""
+"""Durations of engine instructions by the cost model, computed once per equivalence class."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nkijit.passes.lower.program import EngineInstruction, What
 
 
 class Work(NamedTuple):
-    """The computation of an engine instruction."""
+    """The floating-point operations of an engine instruction."""
 
     flops: float
     peak_ns: float
@@ -31,7 +31,7 @@ class Durations:
         self._works: dict[int, Work] = {}
 
     def of(self, instruction: EngineInstruction) -> Duration:
-        """Return an instruction's occupancy of its queue, and its latency, in ns."""
+        """Return the time for which an instruction occupies its queue, and its latency, in ns."""
         found = self._known.get(instruction.like)
         if found is None:
             found = self._known[instruction.like] = self._compute(instruction)

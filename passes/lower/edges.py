@@ -1,4 +1,4 @@
-"""Reordering of a kernel in which an instruction waits for a later one.
+"""Reorders kernels in which an instruction waits for a later instruction (`after=`).
 
 The later lowering steps assume program order; see `edge_order.py`.
 """
@@ -13,10 +13,10 @@ from nkijit.passes.analysis.flow.edge_order import blocks_out_of_order, has_edge
 
 
 def with_edges_in_order(kernel: KernelOp) -> tuple[KernelOp, dict[Operation, Operation]]:
-    """Return a kernel in which each instruction follows those that it names as predecessors.
+    """Return a kernel in which each instruction follows the predecessors that it names.
 
-    Returns the kernel itself if its order is already so. Otherwise, returns a changed copy, and the
-    original of each operation of the copy. See `put_in_order`.
+    Returns the same kernel if its order is already so. Otherwise, returns a changed copy, and maps
+    each operation of the copy to its original. See `put_in_order`.
     """
     if not has_edges(kernel) or next(blocks_out_of_order(kernel), None) is None:
         return kernel, {}

@@ -3,8 +3,8 @@
 - A matmul is a load of its stationary tile and a multiplication. The load is omitted if the PE
   array still holds the tile.
 - Reading accumulators out is an instruction of its own.
-- An activation function needs its table, which is loaded first if another one is resident. The
-  load is before a loop that needs no other table.
+- An activation function needs its table, which is loaded first if another table is resident. If a
+  loop needs only one table, the load is before the loop.
 - A DMA is a trigger and a transfer.
 
 The engine is the author's choice, or the documented default.
@@ -55,7 +55,7 @@ from nkijit.passes.lower.stationary import Array
 from nkijit.passes.lower.waiting import Waiting
 
 READ_BOUNDS = "READ_BOUNDS"
-"""The mnemonic of the read of registers that bound a loop, in every queue that runs the loop."""
+"""The mnemonic of the instruction that reads the bounds of a loop from registers, in each queue."""
 TEST = "TEST"
 """The mnemonic of the test of a loop's condition."""
 TRIGGER = "DMA_TRIGGER"
@@ -112,7 +112,7 @@ class _Lowering:
         self._named: dict[str, int] = {}
         """The last event of each named instruction, by name."""
         self._reads: dict[ReadRegisterOp, int | None] = {}
-        """For each register read as a bound, the event that had written the register last."""
+        """For each register that is read as a loop bound, the event that wrote it last."""
         self._lowered: dict[Operation, list[EngineInstruction]] = {}
         """The engine instructions of each operation in a loop, for the second walk of the loop."""
         self._loop_of: dict[Operation, Loop] = {}
@@ -183,7 +183,7 @@ class _Lowering:
         self._waiting.end_iteration()
 
     def _hoist_table(self, op: ForOp | WhileOp, parent: Loop | None) -> None:
-        """Load the activation table of a loop before the loop, if the loop needs only one."""
+        """Load the activation table of a loop before the loop, if the loop needs only one table."""
         needed = self._needs.of(op).tables
         if len(needed) == 1:
             ((table, user),) = needed.items()
@@ -198,7 +198,7 @@ class _Lowering:
             self._resident = None
 
     def _read(self, op: ReadRegisterOp) -> None:
-        """Record a register that bounds a loop: queues read it when they reach the loop."""
+        """Record a register that bounds a loop; queues read it on reaching the loop."""
         if any(not isinstance(use.operation, (ForOp, CmpiOp)) for use in op.result.uses):
             raise LoweringError.at(op, "is for the bounds of loops; instructions take registers")
         self._reads[op] = self._waiting.writer_of(op.source)
@@ -211,7 +211,7 @@ class _Lowering:
         queues: Sequence[Queue],
         values: Iterable[SSAValue],
     ) -> None:
-        """Add the read of the registers that control a loop, to each queue of the loop."""
+        """Add to each queue of a loop an instruction that reads the loop's control registers."""
         reads = [read for value in values if isinstance(read := value.owner, ReadRegisterOp)]
         if not reads:
             return
@@ -335,7 +335,7 @@ class _Lowering:
     def _add(self, instruction: EngineInstruction, form: int | None = None) -> EngineInstruction:
         """Append an instruction.
 
-        `form`: the number of its NKI instruction's form, if there is one.
+        `form`: the number of the NKI instruction's form; None for instructions without one.
         """
         number = instruction.number = len(self.instructions)
         instruction.like = unlike(number) if form is None else like_of(form, instruction)

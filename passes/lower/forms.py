@@ -1,4 +1,4 @@
-"""The lowered forms of NKI instructions, computed once for equivalent ones."""
+"""The engine instructions that NKI instructions are lowered to, cached by equivalence class."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from nkijit.passes.lower.program import Queue
 
 
 class LoweredForm(NamedTuple):
-    """The lowered form that equivalent NKI instructions share."""
+    """The engine instructions that equivalent NKI instructions are lowered to."""
 
     number: int
     """The number of the equivalence class in `Likeness`."""
@@ -32,7 +32,7 @@ class LoweredForm(NamedTuple):
     """The stages that the instruction is lowered to, with their indices in its declaration."""
     table: str | None
     meets: bool
-    """True if the cores wait for each other in the instruction."""
+    """True if cores wait for each other in the instruction."""
     registers: tuple[int, ...]
     """The positions of the register operands that the instruction reads."""
     writes_registers: bool

@@ -134,7 +134,7 @@ class _Reader:
         return instruction
 
     def _link(self, op: ItemOp) -> None:
-        """Add the waits, the edges and the references of an item to others."""
+        """Add to an item its waits for, edges to and references to other items."""
         item = self._items[op]
         block = self._contents.blocks[self._contents.block_of(op)]
         for semaphore in op.waits:

@@ -1,7 +1,7 @@
-"""Equivalence of instructions that differ only in names and in the offsets of their tiles.
+"""Equivalence classes of instructions that differ only in names and in the offsets of their tiles.
 
-Equivalent instructions are lowered to the same engine instructions with the same durations, so
-these are computed once.
+Equivalent instructions are lowered to the same engine instructions with the same durations, which
+are therefore computed once.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from nkijit.passes.lower.program import EngineInstruction, What
 SCHEDULING = ("name", "after")
 """Properties that do not affect the execution of an instruction."""
 _MAX_PARTS = 16
-"""A number above the parts of any NKI instruction: its stages, loads of tables, and so on."""
+"""A number above the count of engine instructions of any NKI instruction."""
 _TYPE = attrgetter("_type")
-"""Returns the type of a value; xDSL's own property takes three times as long."""
+"""Returns the type of a value; xDSL's property takes three times as long."""
 _KINDS = {what: number for number, what in enumerate(What)}
 
 
@@ -37,7 +37,7 @@ class Likeness:
         self._numbers: dict[object, int] = {}
         self._operations: dict[tuple[object, ...], int] = {}
         self._by_identity: dict[tuple[object, ...], int] = {}
-        """The number of each class of operations; the key has the `id` of types and attributes."""
+        """The number of each class of operations; the keys use `id`s of types and attributes."""
 
     def number(self, op: Operation) -> int:
         """Return the number of an operation's equivalence class, in the order of first use."""
@@ -80,7 +80,7 @@ class Likeness:
 def like_of(number: int, instruction: EngineInstruction) -> int:
     """Return the `EngineInstruction.like` of an instruction.
 
-    `number` is that of the equivalence class of the NKI instruction.
+    `number` is the number of the equivalence class of the NKI instruction.
     """
     kind = instruction.stage if instruction.stage >= 0 else -1 - _KINDS[instruction.what]
     return number * _MAX_PARTS + kind % _MAX_PARTS

@@ -14,7 +14,7 @@ from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.loops import compared, condition_of, storage_of
 
 NAME = "engine.name"
-"""The attribute of an operation with the listed name of its value, if it differs from the IR's."""
+"""The attribute that stores the listed name of an operation's value, if the IR has another name."""
 
 
 class Names:
@@ -45,7 +45,7 @@ class Names:
         return self._names[value]
 
     def number(self, value: SSAValue) -> str:
-        """Return a number as text, or the name of the register that holds it."""
+        """Return a number as text; for a register, the register's name."""
         number = scalar_constant(value)
         if number is None:
             return self._names[storage_of(value)]
@@ -75,7 +75,7 @@ def _defined(kernel: KernelOp) -> Iterator[SSAValue]:
 
 
 def _noted(value: SSAValue) -> str | None:
-    """Return the name that lowering has recorded for a value, if any."""
+    """Return the name that lowering has recorded for a value; None if it recorded none."""
     owner = value.owner
     op = owner if isinstance(owner, Operation) else owner.parent_op()
     if op is None or not op.attributes:

@@ -1,4 +1,4 @@
-"""The queues and the activation tables that loops need."""
+"""The queues that run the instructions of loops, and the activation tables that the loops need."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from nkijit.passes.lower.program import Queue
 
 
 class Need(NamedTuple):
-    """The needs of a loop's body, including those of nested loops."""
+    """The needs of a loop's body, including the needs of nested loops."""
 
     queues: Sequence[Queue]
     """The queues of the body's instructions."""
     tables: dict[str, NisaOp]
-    """The activation tables that the body needs, each with an instruction that needs it."""
+    """The activation tables that the body needs, each with an instruction that uses the table."""
 
 
 class Needs:

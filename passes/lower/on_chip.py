@@ -54,7 +54,7 @@ class OnChip:
 
 
 def _places(instruction: EngineInstruction, done: Sequence[Effect]) -> tuple[list[int], list[int]]:
-    """Return the indices of an instruction's effects that read on chip, and that write on chip."""
+    """Return the indices of an instruction's on-chip effects: of reads, and of writes."""
     reads: list[int] = []
     writes: list[int] = []
     for place, ((operand, _), value, role, _) in enumerate(done):

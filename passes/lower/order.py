@@ -1,12 +1,13 @@
-"""The order in which the queues of a block run their items.
+"""The order in which each queue runs the items (instructions and loops) of a block.
 
 Engines keep program order. Only the DMA triggers in the queue of the Sync Engine are reordered: a
 store that waits for its data would delay the loads after it. The new order comes from a simulation
 with the cost model in which the Sync Engine starts DMAs that are ready. Three priorities are tried:
 program order, the longest chain of dependent items, and the urgency in the faster of these two
-simulations. The order that ends first is used. A ring takes DMAs in the order in which they are
-started, so a waiting DMA delays only those that depend on it. An early DMA delays none either:
-while the DMA engines are busy enough, the Sync Engine waits for the next DMA in program order.
+simulations. The order that ends first is used. A ring takes DMAs in the order of their triggers, so
+a waiting DMA delays only DMAs that depend on it. A DMA that is triggered early delays no other DMA
+either: while the DMA engines are busy enough, the Sync Engine waits for the next DMA in program
+order.
 
 An instruction that depends on several accesses of a ring to one tensor has an edge only to the last
 of them (`Accesses`). So DMAs of one ring that access the same tensor keep program order, unless
@@ -15,16 +16,16 @@ nothing writes it, or nothing reads it: all writes have an edge to the next writ
 Each region of a block between loops is ordered separately, and nothing moves across a loop. So the
 predecessors of an item within an iteration precede it in the new order as well, and so do all
 predecessors of a loop, in every queue. Executed sequentially in this order, no item ever waits.
-Hence queues cannot deadlock. Predecessors in the previous iteration have ended with that iteration,
-wherever they are in it. A ring starts an iteration, or the code after a loop, only when all of its
-earlier transfers have started. So only accesses of one region are reordered.
+Hence queues cannot deadlock. Predecessors in the previous iteration have ended with that iteration.
+A ring starts an iteration, or the code after a loop, only when all of its earlier transfers have
+started. So only accesses of one region are reordered.
 
 The simulation of a region after a loop starts when that loop ends in each queue, estimated from two
 iterations of its body. An instruction that needs results of the loop is not ready earlier.
 
-Instructions that read registers, and those in `nl.no_reorder`, keep their places. So do meetings of
-cores: the simulation of one core does not know when the other core arrives. After instructions that
-wait for a meeting, the next one may be the first that the other core needs.
+Instructions that read registers, and instructions in `nl.no_reorder`, keep their positions. So do
+instructions at which cores wait for each other: the simulation of one core does not know when the
+other core arrives. Results of the instructions after them may be urgent for the other core.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ NEAR = 1.005
 
 
 class Ordering:
-    """Orders the items of each block so that each follows all items that it waits for.
+    """Orders the items of each block so that every item follows the items that it waits for.
 
     Reorders the Sync Engine's queue and the rings that it starts, by the durations of instructions.
     """
@@ -197,12 +198,12 @@ class Ordering:
 
 
 class _Span(NamedTuple):
-    """The times in ns, from the start of a loop, at which its queues and DMA engines are done."""
+    """The times in ns, from the start of a loop, at which queues and DMA engines end it."""
 
     free: dict[Queue, float]
     """The time at which each queue can start an item after the loop."""
     ends: dict[Queue, float]
-    """The time at which the last item of each queue ends."""
+    """For each queue, the time at which its last item ends."""
     dma_busy_until: float
     """The time at which the DMA engines complete the loop's transfers; 0 if there are none."""
 
@@ -215,12 +216,12 @@ class _Clock:
         """The time at which each queue can start an item of the region."""
         self.dma: DmaEngines[int] = DmaEngines(target)
         self.ends: dict[Item, float] = {}
-        """The time at which each earlier item of the block ends."""
+        """For each earlier item of the block, the time at which the item ends."""
         self.before: dict[Item, float] = {}
-        """The time at which each item of the block ended in the previous iteration, if known."""
+        """For each item of the block, its end in the previous iteration, if known."""
 
     def end_of(self, item: Item, *, carried: bool) -> float:
-        """Return the time at which an item ends that is before the region.
+        """Return the time at which an item that is not in the region ends.
 
         `carried`: the item is in the previous iteration.
         """
@@ -265,14 +266,14 @@ class _Region:
         self.missing = [0] * len(items)
         """For each item, the number of items that it waits for."""
         self.waiters: list[list[int]] = [[] for _ in items]
-        """For each item, the items that wait for it; further entries are those of `late`."""
+        """For each item, the items that wait for it. Further entries are for the ends in `late`."""
         self.results: dict[int, list[int]] = {}
         """For each instruction, the instructions of the same engine whose results it reads."""
         self._on_chip = OnChip()
         self._written: dict[tuple[Queue, int], list[tuple[SSAValue, int]]] = {}
         """The latest writes by engine and allocation: (tile, item)."""
         self.late: list[tuple[float, int]] = []
-        """The ends of items before the region: (time in ns, index into `waiters`)."""
+        """The ends of items outside of the region: (time in ns, index into `waiters`)."""
         self.heads: dict[Queue, list[int]] = {}
         """The items that each queue can start, in order.
 
@@ -280,7 +281,7 @@ class _Region:
         these are the transfers that have been triggered.
         """
         self.transfers: dict[int, list[int]] = {}
-        """The transfers that each trigger of the Sync Engine starts, by the trigger."""
+        """For each trigger of the Sync Engine, the transfers that it starts."""
         waiters, heads = self.waiters, self.heads
         for place, item in enumerate(items):
             before: set[int] = set()
@@ -311,7 +312,7 @@ class _Region:
             places[trigger]: [places[follower] for follower in followers]
             for trigger, followers in _followers(items, movable).items()
         }
-        """The later triggers of the same ring that must follow each trigger."""
+        """For each trigger, the later triggers of the same ring that must stay after it."""
         for followers in self.followers.values():
             for follower in followers:
                 self.missing[follower] += 1
@@ -329,12 +330,12 @@ class _Region:
             del last[:-_MAX_PENDING]
 
     def times(self, place: int) -> tuple[float, float]:
-        """Return the time that an item occupies its queue, and its latency, in ns."""
+        """Return the time for which an item occupies its queue, and its latency, in ns."""
         item = self.items[place]
         return self.durations.of(item) if type(item) is EngineInstruction else (0.0, 0.0)
 
     def ranks(self) -> list[float]:
-        """Return the longest time in ns from each item's start to the end of a dependent item."""
+        """Return each item's longest time in ns from its start to the end of a dependent item."""
         ranks = [0.0] * len(self.items)
         for place in range(len(ranks) - 1, -1, -1):
             longest = max([ranks[waiter] for waiter in self.waiters[place]], default=0.0)
@@ -342,10 +343,10 @@ class _Region:
         return ranks
 
     def fastest(self) -> _Run:
-        """Return the run that ends first, of those with three priorities of triggers.
+        """Simulate with three priorities of triggers; return the run that ends first.
 
-        These are program order, the longest chain of dependent items, and the urgency in the faster
-        of these two runs.
+        The priorities are program order, the longest chain of dependent items, and the urgency in
+        the faster of the first two runs.
         """
         best = _Run(self, range(len(self.items)))
         if best.end > best.busiest * NEAR:
@@ -355,7 +356,7 @@ class _Region:
 
 
 class _Run:
-    """A simulation of a region, which gives the order of its items."""
+    """A simulation of a region; the order of its starts is the new order of the items."""
 
     def __init__(self, region: _Region, priorities: Sequence[float]):
         """Simulate the region.
@@ -371,12 +372,12 @@ class _Run:
         self._missing = list(region.missing)
         """For each item, the number of predecessors that have not ended."""
         self._heads = {queue: deque(places) for queue, places in region.heads.items()}
-        """The items of each queue that have not started."""
+        """For each queue, the items that have not started."""
         self._free = dict(region.clock.free)
         self._open: set[int] = set()
         """The movable triggers among which the Sync Engine may choose."""
         self._turns: deque[int] = deque()
-        """The open triggers in program order; some of them may have started."""
+        """The open triggers in program order, including some that have started."""
         self._dma = region.clock.dma.fork()
         self._ready: list[tuple[float, int]] = []
         """A heap of the open triggers that can start: (priority, item)."""
@@ -386,7 +387,7 @@ class _Run:
         self._engines_busy = self._dma.busy_until
         self._last_end = dict.fromkeys(Queue, 0.0)
         self._began: list[int] = []
-        """The items in the order in which they start."""
+        """The items in the order of their starts."""
         heapq.heapify(self._ends)
         self._run()
         self.end = max(self._end_of)
@@ -395,7 +396,7 @@ class _Run:
 
     @property
     def order(self) -> list[Item]:
-        """The items in the order in which they start."""
+        """The items in the order of their starts."""
         return [self._items[place] for place in self._began]
 
     @property
@@ -406,7 +407,8 @@ class _Run:
     def latest(self) -> list[float]:
         """Return the latest start of each item, in ns, that does not delay the end of the run.
 
-        Engines keep program order, so an instruction also delays the later ones of its queue.
+        Engines keep program order, so an instruction also delays the later instructions of its
+        queue.
         """
         region, end = self._region, self.end
         latest = [0.0] * len(self._items)
@@ -424,7 +426,7 @@ class _Run:
         return latest
 
     def leave(self) -> None:
-        """Store the ends of the items in the clock."""
+        """Store the times at which the items end in the clock, for the next region."""
         clock = self._region.clock
         clock.free, clock.dma = self._free, self._dma
         clock.ends.update(zip(self._items, self._end_of, strict=True))
@@ -499,7 +501,7 @@ class _Run:
         return turns[0]
 
     def _lead_of(self, trigger: int) -> float:
-        """Return how much work, in ns, the DMA engines must have for a DMA to wait for its turn.
+        """Return how busy, in ns, the DMA engines must be for a DMA to wait for its turn.
 
         This is the time of the DMA from trigger to end: transfers under way then overlap all of it.
         """
@@ -547,10 +549,10 @@ _end = attrgetter("end")
 
 
 def _followers(items: Sequence[Item], movable: set[Item]) -> dict[Item, list[Item]]:
-    """Return, for each movable trigger, the later triggers that must follow it.
+    """Return, for each movable trigger, the later triggers that must stay after it.
 
-    If only a ring's last access to a tensor has an edge, each trigger of the ring that accesses the
-    tensor is followed by the next one.
+    If only a ring's last access to a tensor has an edge, the ring's triggers that access the tensor
+    keep their order.
     """
     keeps_order: dict[SSAValue, bool] = {}
     last: dict[tuple[Queue, SSAValue], Item] = {}

@@ -29,10 +29,10 @@ from nkijit.passes.lower.to_ir import to_ir
 
 @dataclass(frozen=True)
 class AllocatePass(ModulePass):
-    """Fix the address of every on-chip allocation that is in use.
+    """Fix the address of every on-chip allocation that is accessed.
 
-    Addresses are valid for one order of the instructions, so an instruction that waits for a later
-    one (`after=`) is first moved after it.
+    Addresses are valid for one order of the instructions. So an instruction that waits for a later
+    instruction (`after=`) is first moved after that instruction.
     """
 
     name = "allocate"
@@ -93,7 +93,7 @@ LOWERING: tuple[PipelineStep, ...] = (
 
 
 def run_lowering(module: ModuleOp, stop_after: str | None = None) -> Iterator[str]:
-    """Lower the verified kernels of a module in place; yields the name of each pass after it ran.
+    """Lower the verified kernels of a module in place; yields the name of each pass after its run.
 
     Args:
         module: kernels, or partially lowered programs.

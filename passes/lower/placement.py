@@ -4,10 +4,11 @@ Addresses fixed by the author are kept. All other tiles begin at partition 0, as
 interpretation assume: engines pair the partitions of their operands, and accumulators belong to
 partitions. Only if they do not fit are narrow tiles placed next to each other.
 
-Two tiles that are never in use together may share bytes, but engines then wait for each other. So
-if memory allows, a tile keeps its bytes for some additional instructions (`ahead`), which lets
-faster engines run ahead. `ahead` is the largest number that fits; if gaps between tiles of several
-sizes prevent that, it is reduced in steps of an eighth. Addresses depend only on the program.
+Two tiles that are never in use together may share bytes, but engines then have to wait for the last
+use of the earlier tile. So if memory allows, a tile keeps its bytes for some additional
+instructions (`ahead`), which lets faster engines run ahead. `ahead` is the largest number that
+fits; if gaps between tiles of several sizes prevent that, it is reduced in steps of an eighth.
+Addresses depend only on the program.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from nkijit.passes.analysis.writes.liveness import Liveness, LiveRange, liveness
 from nkijit.passes.lower.program import LoweringError, Placement
 
 _PARTS = 8
-"""The number of steps in which `ahead` is reduced while gaps prevent the tiles from fitting."""
+"""While gaps between tiles prevent a layout, `ahead` is reduced in this number of steps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ def _place(
 def _layouts(
     blocks: Sequence[Block], space: Space, last: int, needed: int, ahead: int | None
 ) -> Iterator[Layout]:
-    """Yield layouts in which blocks keep their bytes for fewer and fewer instructions.
+    """Yield layouts in which blocks keep their bytes for fewer and fewer additional instructions.
 
     Args:
         blocks: blocks that cover all partitions.
@@ -155,7 +156,7 @@ def _extended(block: Block, more: int, last: int) -> Block:
 def _max_ahead(in_use: InUse, space: Space, instructions: int) -> int:
     """Return the largest number of additional instructions for which all live tiles fit.
 
-    Counts the sizes of tiles, without gaps between them.
+    The estimate adds the sizes of tiles, without gaps between tiles.
     """
     low, high = 0, instructions
     while low < high:

@@ -1,7 +1,7 @@
-"""Memory ports shared by engines, which serialise their accesses.
+"""The memory ports that several engines share, so that accesses through a port are serialised.
 
 On NeuronCore-v2, the Vector and the GpSimd Engine share a port to SBUF, and the Vector and the
-Scalar Engine share one to PSUM (architecture guide, NeuronCore-v2). For later generations, no
+Scalar Engine share a port to PSUM (architecture guide, NeuronCore-v2). For later generations, no
 shared port with a cost is documented.
 """
 
@@ -20,5 +20,5 @@ _OF_GEN2: Mapping[MemoryRegion, frozenset[Queue]] = {
 
 
 def shared_ports(target: Target) -> Mapping[MemoryRegion, frozenset[Queue]]:
-    """Return, for each memory with a shared port, the engines that share it."""
+    """Return, for each memory with a shared port, the engines that use the port."""
     return _OF_GEN2 if target.version is nc_version.gen2 else {}

@@ -1,24 +1,25 @@
-"""A lowered kernel: queues of engine instructions, as the sequencers of one core run them.
+"""A lowered kernel: queues of engine instructions, as the sequencers of one core run the queues.
 
-`engines.py` creates it from a traced kernel, and `schedule.py` adds waits and signals. The listing,
-the timeline and the engine-level interpreter read it.
+`engines.py` creates the program from a traced kernel, and `schedule.py` adds waits and signals. The
+listing, the timeline and the engine-level interpreter read the program.
 
-All of them share this model of the hardware:
+All of these modules share the following model of the hardware:
 
-- Every engine has a queue. It starts its instructions in order, and an instruction sees the results
-  of all earlier ones of its queue. Results of other queues are visible only through semaphores.
+- Every engine has a queue. A queue starts its instructions in order, and an instruction sees the
+  results of all earlier instructions of its queue. Results of other queues are visible only through
+  semaphores.
 - A DMA is two instructions. A *trigger* in the queue of an engine waits and starts the transfer.
-  The *transfer* runs in a ring. The transfers of a ring start in order and end in order, but one
-  can start before the previous one has ended. When it reads and writes in between is not specified.
-  A ring takes transfers in the order in which their triggers run. A transfer uses the register
-  values that its trigger has read.
-- A queue counts its instructions that have ended and that others wait for. There is one count for
+  The *transfer* runs in a ring. The transfers of a ring start in order and end in order, but a
+  transfer can start before the previous transfer has ended. The times of its reads and writes in
+  between are not specified. A ring takes transfers in the order in which their triggers run. A
+  transfer uses the register values that its trigger has read.
+- A queue counts its ended instructions, if other instructions wait for them. There is one count for
   the body of each loop and one for the program outside of loops. A `Wait` names a queue and a
   count.
 - A loop is an item of every queue that has instructions in it. From outside, a loop in a queue is
-  one instruction: it waits before its first iteration and ends with its last. A ring runs it as
-  often as the queue that triggers its transfers. The iteration in which the loop's condition fails
-  counts as a complete one for all signals in it.
+  one instruction: it waits before its first iteration and ends with its last. A ring runs the loop
+  as often as the queue that triggers the ring's transfers. The iteration in which the loop's
+  condition fails counts as complete for all signals in the loop.
 """
 
 from __future__ import annotations
@@ -64,20 +65,20 @@ class Wait(NamedTuple):
 
     The item starts when `before`, an instruction or a loop, has ended: the count of its queue in
     the block is then at least `before.signal`. Each iteration has its own count. A `carried` wait
-    refers to the previous iteration of the loop that contains both; in the first iteration it is
-    satisfied.
+    refers to the previous iteration of the innermost loop that contains both items; in the first
+    iteration, such a wait is satisfied.
     """
 
     before: Item
     carried: bool
     kind: DependenceKind | None
-    """The kind of the dependence; None for the author's edges and for waits of registers."""
+    """The type of dependence; None for the author's edges and for waits of registers."""
     value: SSAValue | None
     """The tile of the waiting instruction, or the register, that causes the dependence."""
 
     @property
     def queue(self) -> Queue:
-        """The queue of the item `before`."""
+        """The queue of the awaited item, `before`."""
         return self.before.queue
 
     def __repr__(self) -> str:
@@ -98,9 +99,9 @@ class Item(ShownFields):
     """The innermost loop around the item; None outside of loops."""
     waits: list[Wait] = field(default_factory=_no_waits, init=False)
     signal: int = field(default=0, init=False)
-    """The count of the item's queue in the block when the item ends; 0 if nothing waits for it."""
+    """The count of the item's queue in the block when the item ends; 0 without waiters."""
     edges: list[Wait] = field(default_factory=_no_waits, init=False)
-    """All dependences of the item; `waits` has those that others do not imply."""
+    """All dependences of the item; `waits` omits dependences that other waits imply."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -110,7 +111,7 @@ class EngineInstruction(Item):
     number: int
     """The instruction's position in program order over all queues of the core, from 0."""
     op: Operation
-    """The NKI instruction that this instruction is a part of."""
+    """The NKI instruction that this engine instruction was lowered from."""
     what: What
     mnemonic: str
     operands: tuple[str, ...]
@@ -118,16 +119,16 @@ class EngineInstruction(Item):
     stage: int = -1
     """The index of the stage in the declaration of `op`; -1 if the instruction is not a stage."""
     trigger: EngineInstruction | None = None
-    """For a transfer, the instruction that starts it."""
+    """For a transfer, the trigger that starts the transfer."""
     weights: EngineInstruction | None = None
     """For a multiplication, the instruction that loaded the stationary tile."""
     table: str = ""
     """For `What.load_table`, the name of the table."""
     part: int = 0
-    """The index of the part among the `parts` of the stage; the last one publishes the results."""
+    """The index of this part of the stage, below `parts`; the last part publishes the results."""
     parts: int = 1
     like: int = -1
-    """Equal for instructions that differ only in names and in the offsets of their tiles.
+    """A number, equal for instructions that differ only in names and offsets of tiles.
 
     Such instructions have the same duration.
     """
@@ -154,7 +155,7 @@ class Loop(ShownFields):
 
 @dataclass(slots=True, eq=False, repr=False)
 class QueueLoop(Item):
-    """The part of a loop that is in one queue."""
+    """The items of a loop that one queue runs."""
 
     body: Loop
     items: list[Item] = field(default_factory=list[Item])
@@ -168,7 +169,7 @@ class Placement(ShownFields):
     addresses: dict[AllocOp, tuple[int, int]]
     """The (partition, byte in the partition) of every on-chip allocation in use."""
     sbuf_bytes: int
-    """The bytes per partition that the tiles in SBUF span, from byte 0."""
+    """The bytes per partition of SBUF from byte 0 to the end of the last tile."""
     psum_bytes: int
     sbuf_live: int
     """The largest number of bytes of SBUF per partition in use at one instruction."""
@@ -192,25 +193,25 @@ class Program:
     queues: dict[Queue, list[Item]]
     """The items of each queue outside of loops, in order; queues without items are omitted."""
     instructions: list[EngineInstruction]
-    """All engine instructions, by number."""
+    """All engine instructions, ordered by number."""
     loops: list[Loop]
     blocks: dict[Loop | None, list[Item]]
-    """The items of all queues in the body of each loop, and outside of loops (None).
+    """The items of all queues in the body of each loop; None means outside of loops.
 
     Each item follows all items that it waits for.
     """
     signals: dict[tuple[Queue, Loop | None], int] = field(
         default_factory=dict[tuple[Queue, "Loop | None"], int]
     )
-    """The final count of each queue in an iteration of each loop, or outside of loops (None)."""
+    """The final count of each queue in an iteration of each loop; None means outside of loops."""
     scheduled: bool = False
     """True if waits and signals are set."""
     origins: dict[Operation, Operation] = field(default_factory=dict[Operation, Operation])
-    """If `kernel` is a changed copy, the original of each of its operations."""
+    """If `kernel` is a changed copy, maps each of its operations to the original operation."""
     changes: Mapping[str, int] | None = None
     """The number of changes by each compiler pass; None for the author's own order and tiles."""
     passed_over: PassedOver = field(default_factory=PassedOver)
-    """The errors of the kernel, which was lowered in spite of them."""
+    """The errors of the kernel that were ignored for lowering."""
 
     def __repr__(self) -> str:
         counts = f"{len(self.instructions):,} instructions in {len(self.queues)} queues"

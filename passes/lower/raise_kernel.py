@@ -19,14 +19,14 @@ from nkijit.dialects.register_type import RegisterType
 
 
 class Raised:
-    """The kernel of a lowered program, with the kernel's counterparts of the program's parts."""
+    """The kernel of a lowered program, and maps from the program's values and numbers to it."""
 
     def __init__(self, program: ProgramOp):
         self.contents = Contents(program)
         self.values: dict[SSAValue, SSAValue] = {}
-        """The kernel's value for each program value; equal views of several queues become one."""
+        """Maps program values to the kernel's values; equal views of queues become one."""
         self.ops: dict[int, Operation] = {}
-        """The NKI instructions, by the number of the engine instruction that contains them."""
+        """The NKI instructions, by the number of the `engine.issue` that contains each."""
         self.loops: dict[int, ForOp | ScfWhileOp] = {}
         self._views: dict[tuple[object, ...], SSAValue] = {}
         body = Block(arg_types=[value.type for value in program.arguments])
@@ -76,7 +76,7 @@ class Raised:
             into.add_op(self.ops[item.number])
 
     def _define(self, value: SSAValue, body: Block) -> None:
-        """Add the view that defines a value, unless another queue has added it."""
+        """Add the view that defines a value, unless it was already added for another queue."""
         if value in self.values:
             return
         owner = value.owner

@@ -1,9 +1,9 @@
-"""Tiles that share bytes: a write waits for earlier accesses to other tiles at the same bytes.
+"""Dependences between tiles that share bytes: a write waits for accesses to earlier tiles there.
 
 `Accesses` finds the dependences within one allocation. Two allocations at one address are in use at
-different times of the program, so engines that run ahead must wait. Only the tiles that have the
-bytes directly before or after are considered: a write in between has waited for the earlier ones.
-Bytes of a tile that nothing accesses do not count.
+different times of the program, so engines that run ahead must wait. Only the tiles that use the
+bytes directly before or after a tile are considered: the writes of tiles in between have waited for
+earlier tiles. Bytes of a tile that nothing accesses do not count.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from nkijit.passes.analysis.writes.liveness import LiveRange
 from nkijit.passes.lower.program import Placement
 
 MOST_VIEWS = 64
-"""The largest number of accesses to a tile whose bytes are compared one by one."""
+"""The largest number of accesses to a tile whose bytes are compared individually."""
 
 
 class Tenant:
-    """An allocation that shares bytes with allocations in use at other times: its neighbours."""
+    """An allocation that shares bytes with its neighbours: allocations in use at other times."""
 
     __slots__ = (
         "accesses",
@@ -59,8 +59,8 @@ class Tenant:
             address: the (partition, byte) of the allocation.
             box: the bounding box of the allocation.
             boxes: the bounding boxes of the accessed views, by the `id` of their values.
-            parts: the accessed parts, and whether they are written. A written part has waited for
-                earlier tenants.
+            parts: the accessed bounding boxes, and whether each is written. A write has waited for
+                all earlier tenants of the bytes.
         """
         self.base, self.live, self.address = base, live, address
         self.box, self.boxes, self.parts = box, boxes, parts
@@ -68,10 +68,10 @@ class Tenant:
         self.last = -1
         """The last event that accessed the allocation."""
         self.accesses: dict[tuple[int, int], tuple[BoundingBox, int]] = {}
-        """The bounding box of each accessed view and its last event, by view (`id`) and queue."""
+        """For each accessed view (`id`) and queue, the view's bounding box and the last event."""
 
     def meets(self, other: Tenant) -> None:
-        """Make two tenants neighbours of each other."""
+        """Record that two tenants use the same bytes directly after each other (neighbours)."""
         self.neighbours[other] = other.neighbours[self] = None
 
     def box_of(self, value: SSAValue) -> BoundingBox:
@@ -84,8 +84,8 @@ class Tenant:
     def earlier(self, box: BoundingBox, oldest: int) -> list[int]:
         """Return the last accesses of neighbours to bytes that are about to be written.
 
-        `oldest`: the oldest of the allocation's own last writers of these bytes. It has waited for
-        all events before it.
+        `oldest`: the oldest of the allocation's last writers of these bytes, which has waited for
+        all earlier events.
         """
         found: list[int] = []
         for neighbour in self.neighbours:
@@ -109,7 +109,7 @@ class Tenant:
 def _sharing(
     placed: Sequence[tuple[LiveRange, tuple[int, int]]],
 ) -> list[tuple[LiveRange, tuple[int, int]]]:
-    """Return the tiles whose bytes overlap those of another tile, in the order of the input."""
+    """Return the tiles that share bytes with another tile, in the order of the input."""
     order = sorted(range(len(placed)), key=lambda i: placed[i][1][1])
     shared: set[int] = set()
     furthest, reached = -1, 0
@@ -124,7 +124,7 @@ def _sharing(
 
 
 def _touched(instructions: Iterable[Operation]) -> dict[int, bool]:
-    """Return the values that instructions access, by `id`, and whether one writes them."""
+    """Return the values that instructions access, by `id`, with True for written values."""
     found: dict[int, bool] = {}
     for op in instructions:
         for _, value, role, _ in effects(op):
@@ -157,7 +157,7 @@ def _tenant(live: LiveRange, address: tuple[int, int], touched: Mapping[int, boo
 
 
 def _joined(boxes: Sequence[BoundingBox]) -> list[BoundingBox]:
-    """Return boxes with adjacent ones merged: first horizontally, then vertically."""
+    """Merge adjacent boxes: first boxes of the same partitions, then boxes of the same bytes."""
     if len(boxes) < 2:
         return [*boxes]
     found: list[BoundingBox] = []
@@ -209,7 +209,7 @@ def _introduce(tenants: Sequence[Tenant], loops: Sequence[tuple[int, int]]) -> N
     """Link tenants that use the same bytes directly after each other.
 
     `loops`: the first and last positions of loops, inner loops first. A loop repeats, so the
-    tenants at its start are also neighbours of those at its end.
+    tenants at the start of a loop are also neighbours of the tenants at its end.
     """
     line = _Line()
     ordered = sorted(tenants, key=lambda t: t.live.start)

@@ -1,9 +1,9 @@
-"""`schedule`: orders each queue, and chooses the fewest waits and signals that keep it correct.
+"""`schedule`: orders each queue, and adds the fewest waits that preserve all dependences.
 
-A wait is omitted if it is implied: by the order of its own queue, or by the waits of an item that
-is waited for. For every item, the analysis tracks how far each queue has certainly progressed when
-the item starts. Only later items of a queue need a wait, and among these only the ones that no
-other implies. Each remaining wait is necessary: nothing else keeps the two items in order.
+A wait is omitted if it is implied: by the order of its own queue, or by the waits of another
+awaited item. For every item, the analysis tracks how far each queue has certainly progressed when
+the item starts. Only items beyond that progress need a wait, and only if no other wait implies it.
+Each remaining wait is necessary: nothing else keeps the two items in order.
 
 The same is done for dependences on the previous iteration of a loop.
 """
@@ -38,7 +38,7 @@ from nkijit.passes.lower.program import (
 )
 
 Known = list[int]
-"""For each queue, the number of items of a block that have certainly ended."""
+"""For each queue, the number of items of a block that have certainly ended at some point."""
 Signals = dict[tuple[Queue, Loop | None], int]
 """The final count of a queue in each loop; see `Program.signals`."""
 
@@ -57,8 +57,8 @@ def lower(
         kernel: a verified kernel.
         target: the hardware; the kernel's target by default.
         placement: the addresses of the kernel's tiles; `allocate(kernel)` by default.
-        passed_over: the errors of a kernel that is lowered in spite of them: memories then count as
-            large enough for its tiles.
+        passed_over: the kernel's errors, if the kernel is lowered in spite of errors: memories then
+            count as large enough for its tiles.
         origins: if the kernel is a changed copy, the original of each of its operations.
 
     Raises:
@@ -97,7 +97,7 @@ def schedule(program: Program) -> Program:
 
 
 def _count_signals(signals: Signals, loop: Loop | None, items: Sequence[Item]) -> None:
-    """Set the signals of the items that others wait for, counting them in each queue."""
+    """Set the signal counts of awaited items, numbered within each queue and block."""
     awaited = {wait.before for item in items for wait in item.waits}
     for item in items:
         if item in awaited:
@@ -106,13 +106,13 @@ def _count_signals(signals: Signals, loop: Loop | None, items: Sequence[Item]) -
 
 
 class _Block:
-    """The progress of the queues that is known in a walk over the items of a block."""
+    """The known progress of the queues, during a walk over the items of a block."""
 
     def __init__(self) -> None:
         self._last: list[Known] = [[0] * len(QUEUES) for _ in QUEUES]
-        """For each queue, the progress of all queues that is certain when its last item ends."""
+        """For each queue, the certain progress of all queues at the end of its last item."""
         self._ended: dict[Item, Known] = {}
-        """For each item, the progress of all queues that is certain when the item ends.
+        """For each item, the certain progress of all queues at the end of the item.
 
         The item's own queue counts from 1.
         """
@@ -141,7 +141,7 @@ class _Block:
         """
         last = list(self._last)
         before: dict[Item, Known] = {}
-        """For each item, the progress in the previous iteration that is certain at its end."""
+        """For each item, the certain progress in the previous iteration at the item's end."""
         for item in items:
             queue = item.queue
             known = last[queue].copy()
@@ -158,7 +158,7 @@ class _Block:
         """Add the waits of an item that `known` does not imply, and update `known`."""
         ended = self._ended
         furthest: dict[int, tuple[int, Wait]] = {}
-        """For each queue, the last item to wait for, with the item's position in the queue."""
+        """For each queue, the last item to wait for, with its position in the queue."""
         for wait in item.edges:
             before, is_carried, kind, _ = wait
             if is_carried is not carried:

@@ -1,4 +1,4 @@
-"""The stationary tiles in the PE array, so that a tile that is still there is not loaded again."""
+"""The stationary tiles that the PE array contains, so that a resident tile is not loaded again."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Array:
         return held[1] if held is not None and _loads_the_same(held[1].op, op) else None
 
     def load(self, op: NisaOp, instruction: EngineInstruction) -> None:
-        """Record a load of a stationary tile, which replaces those that it overlaps."""
+        """Record a load of a stationary tile, which replaces tiles at overlapping positions."""
         place = _place(op)
         self._held = {p: h for p, h in self._held.items() if not _meet(p, place)}
         loaded = {v for name in instruction.operands for v in op.operands_named(name)}
@@ -62,7 +62,7 @@ class Array:
 
 
 def _loads_the_same(one: Operation, two: NisaOp) -> bool:
-    """Whether two matmuls load the same tiles at known addresses in the same way."""
+    """Whether two matmuls load equal stationary tiles, at known addresses, in the same way."""
     if type(one) is not type(two) or not is_instruction(one):
         return False
     if any(one.properties.get(name) != two.properties.get(name) for name in _LOADING):
@@ -76,7 +76,7 @@ def _loads_the_same(one: Operation, two: NisaOp) -> bool:
 
 
 _LOADING = ("perf_mode", "is_transpose", "is_stationary_onezero")
-"""Properties of a matmul that may affect how its stationary tile is loaded."""
+"""Properties of a matmul that may affect the load of the stationary tile."""
 ArrayPlace = tuple[tuple[int, ...], tuple[int, ...]]
 
 

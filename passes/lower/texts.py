@@ -58,7 +58,7 @@ class Texts:
         return f"{instruction.mnemonic:<21} {', '.join(parts)}".rstrip()
 
     def operands(self, instruction: EngineInstruction) -> Iterator[tuple[str, ListedOperand]]:
-        """Yield the operands with their names, written ones first."""
+        """Yield the operands with their names, written operands first."""
         op = instruction.op
         if isinstance(op, DevicePrintOp):
             yield "tensor", self.operand(op.tensor)
@@ -83,7 +83,7 @@ class Texts:
         return found
 
     def transfer(self, instruction: EngineInstruction) -> dict[str, Any]:
-        """Return how a transfer is divided into descriptors and DMA engines; {} if it is none."""
+        """Return a transfer's division into descriptors and DMA engines; {} for others."""
         if instruction.what is not What.transfer:
             return {}
         split = self._durations.transfer(instruction)
@@ -97,7 +97,7 @@ class Texts:
         }
 
     def immediates(self, instruction: EngineInstruction) -> tuple[tuple[str, str], ...]:
-        """Return the compile-time arguments; of several stages, only the main one has them."""
+        """Return the compile-time arguments; only the main stage of an instruction has them."""
         op, what = instruction.op, instruction.what
         if what is What.load_table:
             return (("table", instruction.table),)

@@ -2,7 +2,7 @@
 
 The listing, the timeline and the interpreter work on `Program` instead: creating an xDSL operation
 takes about 9 microseconds, as long as the whole lowering of an instruction. The IR is for readers
-and passes. It contains everything that a program does, and gives the same listing.
+and passes. It represents the program completely, and gives the same listing.
 
 Declarations and static views precede the queues. Views that a loop's index moves are in the loop,
 in each queue that uses them.
@@ -71,9 +71,9 @@ class _Writer:
     def __init__(self, program: Program):
         self._program = program
         self._values: Values = {}
-        """The declaration before the queues of each value of the kernel."""
+        """Maps values of the kernel to values of the declarations before the queues."""
         self._issued = {i.op: i for i in program.instructions if is_issued(i)}
-        """The engine instruction that contains each NKI instruction in the IR."""
+        """Maps each NKI instruction in the IR to the engine instruction that contains it."""
         self._loops = {
             loop: number
             for number, loop in enumerate(used for used in program.loops if used.queues)
@@ -119,7 +119,7 @@ class _Writer:
                 block.add_op(declared)
 
     def _keep_names(self, op: ProgramOp) -> None:
-        """Record the listed names that the new order of declarations would change."""
+        """Record listed names that would change because declarations are in another order."""
         raised = Raised(op)
         old, new = Names(self._program.kernel), Names(raised.kernel)
         for value, declared in self._values.items():
@@ -142,7 +142,7 @@ class _Writer:
     # ---------------------------------------------------------------- queues
 
     def _write(self, items: Sequence[Item], block: Block, values: Values) -> None:
-        """Write items of a queue. `values` are those that are defined at this point."""
+        """Write items of a queue. `values` maps kernel values to the values defined so far."""
         for item in items:
             if isinstance(item, QueueLoop):
                 op = self._loop(item, values)
@@ -253,7 +253,7 @@ def _sides(loop: ScfWhileOp) -> tuple[SSAValue, SSAValue]:
 
 
 def _waiting_values(instruction: EngineInstruction) -> dict[SSAValue, str]:
-    """Return the values that an instruction can wait for, with their names."""
+    """Return the values that an instruction can wait for, each with the name of its operand."""
     op = instruction.op
     if isinstance(op, ScfWhileOp):
         _sides(op)  # raises if the condition is not supported
@@ -267,7 +267,7 @@ def _waiting_values(instruction: EngineInstruction) -> dict[SSAValue, str]:
 def _values_inside(loop: QueueLoop) -> dict[SSAValue, tuple[int, str]]:
     """Return the values that a loop's instructions can wait for.
 
-    Each has the number of the first such instruction, and the value's name there.
+    Each value has the number of the first waiting instruction, and the name of its operand.
     """
     found: dict[SSAValue, tuple[int, str]] = {}
     for item in loop.items:

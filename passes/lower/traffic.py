@@ -1,4 +1,4 @@
-"""The memories between which DMA transfers move data, and their traffic to and from HBM."""
+"""The memories that DMA transfers read and write, and the number of bytes to and from HBM."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Move(NamedTuple):
     """The memories of source and destination, for example `HBM to SBUF`."""
     bytes: int
     hbm_bytes: int
-    """The number of bytes that the transfer reads from HBM, plus those that it writes to HBM."""
+    """The bytes that the transfer reads from HBM, plus the bytes that it writes to HBM."""
 
 
 class Traffic:
-    """The traffic of transfers, cached for equivalent ones."""
+    """The traffic of transfers, cached per equivalence class."""
 
     def __init__(self, durations: Durations):
         self._durations = durations

@@ -44,7 +44,7 @@ class Waiting:
         self._tiles: dict[int, tuple[TrackedTile, tuple[Tenant, BoundingBox] | None]] = {}
         """The tracked tile of each value, by `id`.
 
-        Tiles that share bytes also have their tenant and bounding box.
+        A tile that shares bytes with other tiles also has its tenant (`reuse.py`) and bounding box.
         """
         self._events: list[EngineInstruction] = []
         """The instruction of each event."""
@@ -52,10 +52,9 @@ class Waiting:
         self._tag: Tags = ()
         self._registers: dict[SSAValue, _Register] = {}
         self._uncertain: dict[Loop | None, int] = {None: 0}
-        """For each loop, a number of the innermost loop that possibly runs no iteration.
+        """Identifies, for each loop, the innermost loop (itself or around it) that may not run.
 
-        The loop itself and the loops around it are candidates. The number is 1 + `Loop.number`, and
-        0 if all candidates certainly run.
+        The value is 1 + `Loop.number`, or 0 if all of these loops certainly run.
         """
 
     # ---------------------------------------------------------------- loops
@@ -86,7 +85,7 @@ class Waiting:
         return len(self._events) - 1
 
     def event(self, instruction: EngineInstruction, done: Sequence[Effect]) -> None:
-        """Add an event for an instruction, and the edges that its tiles cause."""
+        """Add an event for an instruction, and the edges for dependences through its tiles."""
         events = self._events
         number = len(events)
         events.append(instruction)
@@ -145,7 +144,7 @@ class Waiting:
         kind: DependenceKind | None,
         value: SSAValue | None,
     ) -> None:
-        """Add an edge from an event's instruction to another one, unless both are in one queue."""
+        """Add an edge from an event's instruction to another instruction in a different queue."""
         before = self._events[event]
         if before.queue is waiter.queue:
             return
@@ -222,5 +221,5 @@ def _chain(loop: Loop | None) -> list[Loop]:
 
 
 def _lift(instruction: EngineInstruction, chain: Sequence[Loop], depth: int) -> Item:
-    """Return the ancestor of an instruction at a loop depth: itself, or a loop that contains it."""
+    """Return the instruction itself, or the loop at a given depth that contains the instruction."""
     return instruction if len(chain) == depth else chain[depth].queues[instruction.queue]

@@ -1,4 +1,4 @@
-"""Casts between float32 and the narrow float types, faster than NumPy's element-wise ones.
+"""Casts between float32 and narrow float types, faster than NumPy's element-wise casts.
 
 NumPy converts float16, and ml_dtypes the float8 types, one element at a time in software: 20 to 40
 times the time of a float32 copy. The functions here compute the same bits in a few vectorised
@@ -25,7 +25,7 @@ Round = Callable[[Array, Array], None]
 _CHUNK = 128 * 512
 """The number of elements of a chunk.
 
-It is a typical tile, which fits the caches together with the working arrays.
+Together with the working arrays, a chunk fits into the caches; tiles typically have this size.
 """
 
 
@@ -43,7 +43,7 @@ _SCRATCH = _Scratch()
 
 
 def _whole(round_chunk: Round) -> Round:
-    """Return a function for arrays of any size, from one for at most `_CHUNK` elements."""
+    """Extend a function of at most `_CHUNK` elements to arrays of any size."""
 
     def round_into(dst: Array, values: Array) -> None:
         if dst.size <= _CHUNK:
@@ -150,7 +150,7 @@ def load_float16(array: Array) -> Array:
 
 @cache
 def float8_rounder(kept: np.dtype[Any]) -> Round:
-    """Return a function that rounds float32 to a float type of one byte as ml_dtypes does."""
+    """Return a function that rounds float32 to a one-byte float type as ml_dtypes does."""
     # Take the 16 high bits of a float32 and set the last one if any bit below is set. This number
     # is on the same side of every tie between float8 values as the float32, so a table of the
     # 65536 patterns rounds exactly.
@@ -175,7 +175,7 @@ def float8_rounder(kept: np.dtype[Any]) -> Round:
 
 @cache
 def float8_loader(kept: np.dtype[Any]) -> Callable[[Array], Array]:
-    """Return a function that converts a float type of one byte to a new float32 array."""
+    """Return a function that converts a one-byte float type to a new float32 array."""
     table = np.arange(256, dtype=np.uint8).view(kept).astype(np.float32)
 
     def load(array: Array) -> Array:

@@ -111,10 +111,10 @@ BINARY: dict[str, Binary] = {
 }
 """Arithmetic ALU operators of two operands, `f(x, y, out)`.
 
-Comparisons and logical operators give 1.0 or 0.0; a logical operand is true when it is not zero,
-so NaN is true. `abs_max` is documented as `x if |x| > |y| else y`, `abs_min` likewise with `<`:
-ties and NaN on either side give y. Not documented: `maximum` and `minimum` propagate NaN, and
-their result for +0.0 and -0.0 is NumPy's.
+Comparisons and logical operators give 1.0 or 0.0; a logical operand is true when it is not zero, so
+NaN is true. `abs_max` is documented as `x if |x| > |y| else y`, `abs_min` likewise with `<`: ties
+and NaN in either operand give y. Not documented: `maximum` and `minimum` propagate NaN, and their
+result for +0.0 and -0.0 is NumPy's.
 """
 
 
@@ -199,8 +199,8 @@ BITVEC: dict[str, Callable[..., object]] = {
 """Bitvec ALU operators on integers of one dtype, `f(x, y, out)`; `invert` is `f(x, out)`.
 
 Both shifts are logical and fill with zeros, also in signed types. Negative amounts and amounts of
-at least the width are not documented: an amount is read as an unsigned number, and one of at least
-the width shifts out every bit and gives 0 (which NumPy, unlike C, defines).
+at least the width are not documented: an amount is read as an unsigned number, and an amount of at
+least the width gives 0 (NumPy, unlike C, defines this).
 """
 
 
@@ -217,13 +217,13 @@ SIN_CUBIC_AT_PI = (-1.0, 1.0 / 6.0)
 function.
 
 The Scalar Engine does no range reduction, extrapolates a cubic polynomial outside [-pi, pi], and
-returns about 27.65 for 9.0. The polynomial is not published. This one is an assumption: the Taylor
-polynomial of sin at pi, with equal value, slope and curvature there. It gives 27.653 for 9.0,
-which agrees with all four published digits.
+returns about 27.65 for 9.0. The polynomial is not published. nkijit assumes the Taylor polynomial
+of sin at pi, with equal value, slope and curvature. It gives 27.653 for 9.0, which agrees with all
+four published digits.
 """
 
 _FAR = 200.0
-"""The magnitude of x from which every composite function equals its limit in float32."""
+"""The absolute value of x from which every composite function equals its limit in float32."""
 
 _BLOCK = 1 << 14
 """The number of elements computed at a time in float64: intermediate arrays fit the cache."""
@@ -368,8 +368,7 @@ ACTIVATION: dict[str, Callable[..., object]] = {
     "sign": np.sign,
     "abs": np.absolute,
 }
-"""Activation functions, `f(x, out)`; the parametric one of `OPERATORS`, `prelu`, is
-`f(x, relu_param, out)`.
+"""Activation functions, `f(x, out)`; the parametric function `prelu` is `f(x, relu_param, out)`.
 
 `prelu` is x for x >= 0, else relu_param x, where `relu_param` is a scalar or broadcasts to x. As
 in NumPy, `sign` of either zero is +0.0. `log` and `arctan` compute in float64, as NumPy's float32
@@ -386,7 +385,7 @@ functions have errors of up to 4 ulp.
 
 
 def _in_rows(x: Array) -> Array:
-    """Return the values in a memory layout for which NumPy sums row by row."""
+    """Return the values in a memory layout for which NumPy sums each row separately."""
     return x if x.strides[-1] <= x.strides[0] else np.ascontiguousarray(x)
 
 

@@ -1,4 +1,4 @@
-"""Storage of the NKI data types in NumPy, and the rounding of every write.
+"""Storage of the NKI data types in NumPy arrays, and the rounding of results on every write.
 
 Engines compute in float32 and round once to the data type of the destination. This module
 implements the steps before and after that computation. Compiling a plan selects their functions
@@ -57,7 +57,7 @@ def untrapped(function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -
 Rounder = Callable[[Array, Array], None]
 """A function that stores results: `round_into(dst, values)`.
 
-It writes `values`, which broadcast to `dst`, into the view `dst`.
+`values`, which broadcast to `dst`, are written into the view `dst`.
 """
 
 Loader = Callable[[Array], Array]
@@ -131,13 +131,13 @@ def dtype_of_array(array: Array) -> DType | None:
 def is_plain(dtype: np.dtype[Any]) -> bool:
     """True for NumPy's own data types and registered ones, which can be compared with `==`.
 
-    Others are equal when they have the same bytes, even if their names differ.
+    Other data types are equal when they have the same bytes, even if their names differ.
     """
     return bool(dtype.isbuiltin) and dtype.metadata is None
 
 
 def dtype_called(dtype: np.dtype[Any]) -> DType | None:
-    """Return the NKI data type that a NumPy data type names; None if it names none.
+    """Return the NKI data type that is named in a NumPy data type; None if none is named.
 
     For types that are not built into NumPy: float8, bfloat16 and the packed types. The name is
     that of the scalar class (`np.dtype((float8_e5m2_x4, 4))` of a class that derives from
@@ -206,7 +206,7 @@ def int_rounder(dtype: DType, precise: bool = True) -> Rounder:
 
 
 def loader(dtype: DType, precise: bool = True) -> Loader | None:
-    """Return the function that converts storage of `dtype` to float32, in which engines compute.
+    """Return the function that converts stored `dtype` elements to float32 for computation.
 
     None if the storage is float32, as for tfloat32. int32 and uint32 round to nearest, ties to
     even; every other type converts exactly. bool_ gives 1.0 for any nonzero byte, else 0.0.
@@ -290,7 +290,7 @@ def _saturate(dst: Array, values: Array) -> None:
 
 
 def _to_float32_odd(values: Array) -> Array:
-    """Convert integers to float32; inexact ones are rounded to the neighbour with an odd last bit.
+    """Convert integers to float32; inexact results become the neighbour with an odd last bit.
 
     Rounding the result to at most 22 bits then equals rounding the integer directly: a number with
     an odd last bit is never on a tie, and it is on the same side of each tie as the integer.

@@ -1,4 +1,4 @@
-"""The XORWOW generators of an engine, vectorised over all lanes.
+"""The XORWOW random generators of an engine, vectorised over all lanes.
 
 G. Marsaglia, "Xorshift RNGs", Journal of Statistical Software 8(14), 2003: five words in a shift
 register and a counter, which is added to the register's newest word. SplitMix64 expands seeds to
@@ -26,8 +26,8 @@ _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 def seeded(seed: int, lanes: int, generators: int) -> Words:
     """Return the states for a seed, as (word, lane, generator).
 
-    Their words are the output of SplitMix64 from `seed` on, low half first. All words of a
-    generator are consecutive, then all generators of a lane, then all lanes.
+    The words of the states are the output of SplitMix64 from `seed` on, low half first. All words
+    of a generator are consecutive, then all generators of a lane, then all lanes.
     """
     count = lanes * generators * STATE_WORDS // 2
     z = np.uint64(seed) + np.arange(1, count + 1, dtype=np.uint64) * _GAMMA
@@ -51,8 +51,8 @@ def to_rows(state: Words) -> Words:
 def draw(state: Words, columns: int) -> Words:
     """Advance `state` in place, and return `columns` numbers for each lane.
 
-    The generators of a lane take turns. All generators advance in the last turn, even if some of
-    its numbers are not needed.
+    The generators of a lane take turns. In the last turn, all generators advance, even if some
+    numbers are not needed.
     """
     _, lanes, generators = state.shape
     turns = -(-columns // generators)
@@ -81,7 +81,7 @@ def draw(state: Words, columns: int) -> Words:
 
 
 def fractions(numbers: Words) -> npt.NDArray[np.float32]:
-    """Return numbers as float32 in [0, 1): their high 24 bits, which float32 represents exactly."""
+    """Convert random words to float32 in [0, 1): their high 24 bits, which are exact."""
     result = (numbers >> 8).astype(np.float32)
     result *= np.float32(2**-24)
     return result

@@ -1,4 +1,4 @@
-"""The choice between the compiler's queues and those in the author's order.
+"""The choice between the compiler's queues and the queues in the author's order.
 
 The compiler chooses orders and engines with a model that has no addresses and no queue waits.
 Therefore its program is simulated. If the program is slower than the author's, the compiler's
@@ -29,10 +29,10 @@ class Choice:
     timeline: Timeline | None = None
     """The simulated run of the chosen queues, if there was one.
 
-    Loops with unknown trip counts run once in it.
+    In this run, loops with unknown trip counts run once.
     """
     own: float | None = None
-    """The simulated time of the author's queues, in ns; None if there was no simulation."""
+    """The simulated time of the author's queues, in ns; None if they were not simulated."""
 
 
 def compiled_programs(
@@ -41,7 +41,7 @@ def compiled_programs(
     target: Target,
     passed_over: PassedOver | None = None,
 ) -> Choice:
-    """Return the compiler's queues for each core, or the author's where these are faster.
+    """Return the compiler's queues for each core, or the author's queues where these are faster.
 
     Args:
         kernels: the verified kernels of all cores.

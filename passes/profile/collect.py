@@ -39,7 +39,7 @@ def figures_of(timeline: Timeline) -> Figures:
 
 
 class _Use:
-    """The sums of one queue over the run's events."""
+    """The sums for one queue over the run's events."""
 
     __slots__ = ("busy", "core", "count", "covered", "queue", "waits")
 
@@ -53,7 +53,7 @@ class _Use:
 
 
 class _Line:
-    """The sums of a source line in one queue."""
+    """The sums for a source line in one queue."""
 
     __slots__ = ("busy", "count", "mnemonics", "path", "place", "queue", "reasons")
 
@@ -65,7 +65,7 @@ class _Line:
         self.reasons: dict[str, float] = {}
 
     def add(self, other: _Line) -> None:
-        """Add the sums that another object has for the same line."""
+        """Add the sums that another object has for the same source line."""
         self.busy += other.busy
         self.path += other.path
         self.count += other.count
@@ -75,7 +75,7 @@ class _Line:
 
 
 class _Stalled:
-    """The sums of one stall: of instructions that wait for the same reason."""
+    """The sums over one stall, i.e. over instructions that wait for the same reason."""
 
     __slots__ = ("count", "first", "time")
 
@@ -327,7 +327,7 @@ class _Collector:
 
 
 def _waits_for(event: Event) -> str:
-    """Return the name of the queue that an event waits for; without one, the reason."""
+    """Return the name of the queue that an event waits for; without a queue, the reason."""
     if event.reason is Reason.semaphore and event.cause is not None:
         return event.cause.instruction.queue.name
     return event.reason.value

@@ -21,7 +21,7 @@ MOST_LINES = 10
 MOST_LISTED = 20_000
 """The largest number of a core's instructions, or of lines of IR, that are compared."""
 _ADDRESS = re.compile(r"(?<=\[)(\w+) \d+(?=,)|,? ?(?:weights=)?@\d+")
-"""Parts of listings that change with any other instruction: addresses and buffer numbers."""
+"""Parts of listings that change if any other instruction changes: addresses and buffer numbers."""
 _NUMBERED = re.compile(r"(%[\w.]+?)_\d+\b")
 """A name of a value in IR, with the number that makes it unique."""
 
@@ -77,7 +77,7 @@ def _change(one: float, other: float) -> str:
 
 
 def _table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Align rows, each of which has a name and figures."""
+    """Align rows that consist of a name and figures."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  "
@@ -94,9 +94,9 @@ def compared_lines(
 ) -> list[tuple[str, ...]]:
     """Return the parts of the critical path that differ the most; [] if none differ.
 
-    The first row is a header. Lines with the same text are the same line, even at another place or
-    in another file. If a kernel has no source, or one is Python and the other IR, the mnemonics of
-    instructions are compared instead.
+    The first row is a header. Source lines with equal text count as the same line, even at another
+    position or in another file. If a kernel has no source, or if a Python kernel is compared with
+    an IR file, the mnemonics of instructions are compared instead.
     """
     both = (first, second)
     places = [line.place for profile in both for line in profile.lines if line.place is not None]
@@ -141,7 +141,7 @@ def _text(line: LineUse) -> str:
 
 
 def counts_text(first: Sequence[Program], second: Sequence[Program], names: tuple[str, str]) -> str:
-    """Return a table of instruction counts by kind. Instructions in loops count once."""
+    """Return a table of instruction counts by mnemonic. Instructions in loops count once."""
     rows = [("", *names, "change"), *compared_counts(first, second)]
     return "\n".join(["instructions", *_table(rows)]) + "\n"
 
@@ -149,7 +149,7 @@ def counts_text(first: Sequence[Program], second: Sequence[Program], names: tupl
 def compared_counts(
     first: Sequence[Program], second: Sequence[Program]
 ) -> list[tuple[str, str, str, str]]:
-    """Return rows of instruction counts: kind, first kernel, second kernel, and the change."""
+    """Return rows of instruction counts: mnemonic, first kernel, second kernel, and the change."""
     counts = [_counts(programs) for programs in (first, second)]
     rows: list[tuple[str, str, str, str]] = []
     for queue, mnemonic in sorted(set(counts[0]) | set(counts[1])):
@@ -173,10 +173,10 @@ def queues_text(first: Sequence[Program], second: Sequence[Program], names: tupl
 def compared_queues(
     first: Sequence[Program], second: Sequence[Program], names: tuple[str, str]
 ) -> list[str]:
-    """Return the differences between the queues of two kernels as a unified diff, or a remark.
+    """Return the differences between the queues of two kernels as a unified diff or a sentence.
 
-    Addresses, buffer numbers, waits and signals are left out, as they change with any other
-    instruction.
+    Addresses, buffer numbers, waits and signals are omitted, because every change of an instruction
+    changes them.
     """
     if max(len(p.instructions) for p in (*first, *second)) > MOST_LISTED:
         return [f"queues of more than {MOST_LISTED:,} instructions are not compared line by line"]
@@ -209,7 +209,7 @@ def _block(items: Sequence[Item], texts: Texts, indent: str) -> Iterator[str]:
 def ir_text(first: str, second: str, names: tuple[str, str]) -> str:
     """Return the differences between the IR of two kernels.
 
-    Lines that differ only in the numbers of value names (`%x_1`) are equal, as these depend on
+    Value names that differ only in a number (`%x_1`) count as equal, because the number depends on
     earlier values. Equal lines are shown as in the second kernel.
     """
     texts = first.splitlines(), second.splitlines()

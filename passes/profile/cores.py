@@ -52,11 +52,11 @@ class Cursor:
         self.results = Results() if queue in READS_ITSELF else None
         self.frames = [_Frame(items, None, 0)]
         self.flat: dict[Loop | None, int] = {None: 0}
-        """The number of iterations of each loop before the current one, over all entries."""
+        """For each loop, the number of iterations before the current one, in all entries."""
         self.last: Event | None = None
         self.head: EngineInstruction | None = None
         self.waits: list[tuple[Wait, int]] = []
-        """The waits of the head, each with the iteration of the item that it waits for."""
+        """The waits of the head, each with the iteration of the awaited item."""
         self.free = 0.0
         """The time in ns when the queue can begin the head."""
         self.covered = 0.0
@@ -118,10 +118,10 @@ class Cursor:
 
 
 class Core:
-    """One core: its queues, its DMA engines and the ended instructions."""
+    """One core: its queues, its DMA engines and the instructions that have ended."""
 
     def __init__(self, number: int, program: Program, plan: Iterations, woken: list[Cursor]):
-        """Set up a core. Queues are added to `woken` when an item that they wait for has ended."""
+        """Set up a core. `woken` gets the queues whose awaited item has ended."""
         timing = program.target.timing
         self.number = number
         self.plan = plan
@@ -137,7 +137,7 @@ class Core:
         self.ended: dict[Item, list[Event | None]] = {
             wait.before: [] for items in program.blocks.values() for i in items for wait in i.waits
         }
-        """For each item that others wait for, the last event in each iteration."""
+        """For each awaited item, the last event in each iteration."""
         for instruction in program.instructions:
             if instruction.trigger is not None:
                 self.ended[instruction.trigger] = []
@@ -146,11 +146,11 @@ class Core:
         self.blocked: dict[Item, list[Cursor]] = {}
         self._woken = woken
         self.met: dict[Hashable, int] = defaultdict(int)
-        """The number of meetings that the core has reached, by the key of the meeting."""
+        """The number of meetings of cores that the core has reached, by meeting key."""
         self.cursors = [Cursor(self, queue, items) for queue, items in program.queues.items()]
 
     def has_ended(self, item: Item, event: Event | None) -> None:
-        """Record the last event of an item that has ended; None if it had no instructions."""
+        """Record the last event of an item that has ended; None if no instruction ran."""
         ended = self.ended.get(item)
         if ended is not None:
             ended.append(event)

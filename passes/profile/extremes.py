@@ -1,7 +1,7 @@
-"""The range of a predicted time, from the uncertainty of the timing constants.
+"""The range of a predicted time that results from the uncertainty of the timing constants.
 
-The same queues are simulated twice more: with all constants that have a spread in the data file at
-their fast ends, and at their slow ends. Errors of the model itself are not included.
+The same queues are simulated twice more: with all uncertain constants at their fast ends, and with
+all at their slow ends. Errors of the model itself are not included.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from nkijit.passes.profile.timeline import Timeline
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Range(ShownFields):
-    """The lower and upper end of a prediction, in ns."""
+    """The lower and upper end of a predicted time, in ns."""
 
     low: float
     high: float
@@ -37,9 +37,9 @@ def range_of(timeline: Timeline) -> Range:
 
 @without_collection()
 def times_at_ends(timeline: Timeline) -> list[float]:
-    """Return the time in ns of a simulated run with all constants at each `End`.
+    """Return two times in ns of a simulated run: with all constants at their fast and slow ends.
 
-    Compare two kernels end by end, as the constants are the same for both.
+    Compare two kernels end by end, because both use the same constants.
     """
     return [
         simulate(

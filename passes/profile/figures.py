@@ -1,7 +1,7 @@
 """The figures of a profile, as data: sums over the events of a simulated run.
 
-The sums are extrapolated to all iterations of loops that were cut short. Nothing is measured:
-durations are from `target.timing`.
+If only some iterations of a loop were simulated, the sums are extrapolated to all of them. Nothing
+is measured: durations are from `target.timing`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from nkijit.passes.profile.iterations import LoopCount
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Waiting(ShownFields):
-    """The time that a queue waits for one reason."""
+    """The time for which a queue waits for one reason."""
 
     reason: str
     """The `Reason` for waiting; for semaphores, the queue that is waited for."""
@@ -53,7 +53,7 @@ class Moved(ShownFields):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LineUse(ShownFields):
-    """The time that the instructions of a source line take in one queue."""
+    """The time that the instructions of a source line occupy one queue."""
 
     place: Position | None
     queue: str
@@ -65,7 +65,7 @@ class LineUse(ShownFields):
     share: float
     """The time on the critical path, as a fraction of the kernel's time."""
     reason: str
-    """The `Reason` for which the line's instructions on the critical path wait the longest."""
+    """The `Reason` of the longest wait of the line's instructions on the critical path."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -76,12 +76,12 @@ class Stall(ShownFields):
     place: Position | None
     reason: str
     before: str | None
-    """The queue that the engine waits for; None if it does not wait for a queue."""
+    """The queue that the engine waits for; None if the engine waits for something else."""
     before_place: Position | None
     tile: str | None
-    """The name of the tile or register that causes the wait; of several, the first."""
+    """The tile or register that causes the wait, by name; the first if there are several."""
     kind: str | None
-    """The kind of dependence: true, anti or output; None without a dependence."""
+    """The type of dependence: true, anti or output; None without a dependence."""
     time: float
     count: int
 
@@ -125,7 +125,7 @@ class Figures:
     time: float
     """The time of the whole kernel, without `launch`."""
     launch: float
-    """The time to start and end any kernel, which is not part of its work."""
+    """The time to start and end any kernel, which is not part of `time`."""
     instructions: int
     """The number of executed instructions on all cores."""
     bound: str
@@ -133,20 +133,20 @@ class Figures:
     shares: tuple[tuple[str, float], ...]
     """The utilisation of each resource, from 0 to 1, highest first."""
     mfu: float
-    """Model flops utilisation: flops divided by those at the peak rate in the kernel's time."""
+    """Model flops utilisation: flops, divided by the flops at peak rate in the kernel's time."""
     mfu_active: float
-    """Flops divided by those at the peak rate in the time that the Tensor Engines are busy."""
+    """Flops, divided by the flops at peak rate while the Tensor Engines are busy."""
     roofline: Roofline
     queues: tuple[QueueUse, ...]
     moved: tuple[Moved, ...]
     dma_utilization: float
-    """Moved bytes, divided by those that the DMA engines could move in the kernel's time."""
+    """Moved bytes, divided by the bytes that the DMA engines could move in the kernel's time."""
     memory: tuple[MemoryUse, ...]
     lines: tuple[LineUse, ...]
     """The source lines, the largest share of the critical path first. The shares add up to 1."""
     stalls: tuple[Stall, ...]
     """The waits of engines, the longest first."""
     loops: tuple[LoopCount, ...]
-    """The loops with an assumed trip count, and the loops that were cut short."""
+    """The loops with an assumed trip count, and the loops that were only partly simulated."""
     passed_over: PassedOver
     """The kernel's errors that were ignored for the prediction."""

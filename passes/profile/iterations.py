@@ -1,9 +1,9 @@
 """Trip counts of loops, and the number of iterations that are simulated.
 
 Trip counts are known from constant bounds, or otherwise assumed by the caller. If this makes too
-many instructions, the loops with the highest trip counts are cut short. The omitted iterations are
-assumed to take as long as the second half of the simulated ones. A kernel that still has too many
-instructions is rejected, as its simulation would take hours.
+many instructions, the loops with the highest trip counts are cut short. Omitted iterations are
+assumed to take as long as the simulated iterations of the second half. A kernel that still has too
+many instructions is rejected, as its simulation would take hours.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from nkijit.passes.lower.program import Loop, Program
 LEAST = 8
 """The number of simulated iterations of a loop, unless that makes too many instructions."""
 FEWEST = 2
-"""The smallest number of simulated iterations: a first one and a typical one."""
+"""The smallest number of simulated iterations: the first and a typical iteration."""
 MOST = 2**31 - 1
 """The largest trip count, as registers have 32 bits."""
 LIMIT = 1_000_000
@@ -32,7 +32,7 @@ LIMIT_VARIABLE = "NKIJIT_SIMULATION_LIMIT"
 class SimulationError(ValueError):
     """A program that cannot be simulated to its end.
 
-    There is a deadlock between its queues or cores, or its loops would take too long.
+    Either the queues or cores are deadlocked, or the loops would take too long to simulate.
     """
 
 
@@ -48,12 +48,12 @@ def simulation_limit() -> int:
 
 @dataclass(frozen=True, slots=True)
 class LoopCount:
-    """A loop with an assumed trip count, or that was cut short."""
+    """A loop with an assumed trip count, or a loop that was cut short."""
 
     core: int
     place: Position | None
     iterations: int
-    """The trip count each time that the loop is entered."""
+    """The trip count for each entry to the loop."""
     assumed: bool
     """True if the trip count is known only at run time, and was assumed."""
     simulated: int
@@ -129,7 +129,7 @@ class Iterations:
         return counts
 
     def check(self) -> None:
-        """Raise SimulationError for too many instructions, although loops are cut short."""
+        """Raise SimulationError if there are too many instructions even with shortened loops."""
         size, own = self.instructions, len(self._program.instructions)
         if size > max(self._limit, own):
             depth = max(self._depth(loop) for loop in self._program.loops)
@@ -147,7 +147,7 @@ class Iterations:
         return self.simulated[loop] < self.of[loop]
 
     def weights(self) -> dict[Loop | None, float]:
-        """Return the number of executed instructions that a simulated one represents, by loop."""
+        """Return, by loop, the number of executed instructions per simulated instruction."""
         found: dict[Loop | None, float] = {None: 1.0}
         for loop in self._program.loops:
             simulated = self.simulated[loop]
@@ -163,7 +163,7 @@ class Iterations:
         return sum(self._missing(loop, ends) for loop in self._inner.get(None, ()))
 
     def _missing(self, loop: Loop, ends: dict[Loop, list[float]]) -> float:
-        """Return the time in ns of the omitted iterations, each time that a loop is entered."""
+        """Return the time in ns of the omitted iterations, per entry to the loop."""
         inner = sum(self._missing(i, ends) for i in self._inner.get(loop, ()))
         missing = self.of[loop] * inner
         if self.is_cut(loop):
@@ -171,7 +171,7 @@ class Iterations:
         return missing
 
     def _period(self, loop: Loop, ends: Sequence[float]) -> float:
-        """Return the mean time in ns of an iteration in the second half of the simulated ones."""
+        """Return the mean time in ns of the second half of the simulated iterations."""
         count = self.simulated[loop]
         entries = len(ends) // count
         half = count // 2

@@ -1,4 +1,4 @@
-"""Instructions at which cores meet: they begin when all cores have reached them."""
+"""Meetings: instructions at which cores wait for each other until all have arrived."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.passes.lower.program import EngineInstruction
 
 MEETING_OPS = frozenset(WAITING)
-"""The classes of instructions at which cores meet."""
+"""The classes of instructions at which cores wait for each other."""
 
 
 def meeting_of(head: EngineInstruction) -> Hashable:
-    """Return a key of an instruction at which cores meet; it is equal on all cores that meet."""
+    """Return a key of an instruction at which cores wait for each other, equal on all cores."""
     op = cast(NisaOp, head.op)
     if isinstance(op, SendrecvOp):
         return op.name, op.value_of("pipe_id")

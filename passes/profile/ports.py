@@ -11,7 +11,7 @@ from nkijit.passes.profile.timeline import Event
 
 
 class Ports:
-    """The shared ports of a core, with the events that use them."""
+    """The shared memory ports of a core, each with the last events that used it."""
 
     def __init__(self, target: Target):
         self._shared = shared_ports(target)

@@ -27,7 +27,7 @@ class Profile(Figures):
 
     timeline: Timeline = field(repr=False, compare=False)
     author: float | None = None
-    """The time with the author's schedule in ns; None if it is the same as the compiler's."""
+    """The time with the author's schedule in ns; None if `time` is the time with that schedule."""
 
     @cached_property
     def range(self) -> Range:

@@ -1,4 +1,4 @@
-"""Results of earlier instructions of the same queue that an instruction must wait for.
+"""Waits of an instruction for results of earlier instructions of the same queue.
 
 A queue sees its own results in order, so there are no semaphores for them. An engine begins the
 next instruction before earlier results are written, unless the instruction reads them. The Tensor
@@ -15,12 +15,12 @@ from nkijit.passes.profile.timeline import Event
 
 
 class Results:
-    """The results of one engine that cannot be read yet."""
+    """The results of one engine that are not written yet."""
 
     def __init__(self) -> None:
         self._on_chip = OnChip()
         self._parts: dict[EngineInstruction, tuple[Tiles, Tiles]] = {}
-        """The tiles that instructions read and write, for instructions that are simulated again.
+        """For instructions that are simulated again, the tiles that they read and write.
 
         These are the instructions in loops, and the next instruction.
         """

@@ -1,24 +1,27 @@
-"""`simulate`: predict when each instruction of a kernel runs, by the model of `program.py`.
+"""`simulate`: predicts when each instruction of a kernel runs, by the model of `lower/program.py`.
 
 This is a discrete-event simulation of all cores together. An instruction begins when all of these
 hold:
 
 - Its queue is free: the previous instruction has begun, and its issue time is over.
-- All its waits are over: each one a semaphore's latency after the end of the awaited instruction.
-- The results of its own queue that it reads are available (`results.py`).
+- All its waits are over: a semaphore's latency has passed since the end of each awaited
+  instruction.
+- All results of its own queue that the instruction reads are available (`results.py`).
 - The stationary tile of a multiplication is in the array. The array holds one tile more than the
   one in use, so a load can begin together with the previous multiplication.
 - Its memory ports are free, if engines share them (`ports.py`).
-- For a meeting: all cores have reached it. Other ranks are assumed to arrive with this one.
+- For a meeting of cores: all cores have arrived. Other ranks are assumed to arrive at the same
+  time.
 
 The instructions of a queue end in order. A trigger occupies its queue. Its transfer then waits for
 its descriptors. The core's DMA engines serve transfers in order of arrival over all rings. Each
 engine of a transfer is occupied for its share (`Transfer.engine_ns`, `other_ns`). The bytes arrive
-after `Transfer.payload_ns`, the time of a transfer alone, and not before engines that it had to
-wait for have done their share. Each core has a fixed share of the HBM bandwidth.
+after `Transfer.payload_ns` (the time of a transfer without contention), and not before the last
+engine has done its share. Each core has a fixed share of the HBM bandwidth.
 
-Two assumptions have no public source. A transfer that needs few of the engines takes those that are
-free first. The branch at the end of a loop's body costs as much as one sequencer instruction.
+Two assumptions have no public source. A transfer that needs only some of the engines takes the
+engines that are free first. The branch at the end of a loop's body costs as much as one sequencer
+instruction.
 """
 
 from __future__ import annotations
@@ -95,7 +98,7 @@ class _Run:
     ):
         self.events: list[Event] = []
         self.woken: list[Cursor] = []
-        """The queues to consider again, as an item that they waited for has ended."""
+        """The queues to consider again, because an item that they waited for has ended."""
         self.cores = [
             Core(number, program, plan, self.woken)
             for number, (program, plan) in enumerate(zip(programs, plans, strict=True))
@@ -105,7 +108,7 @@ class _Run:
         self._heap: list[tuple[float, int, Cursor]] = []
         self._order = count()
         self._meetings: dict[Hashable, list[Cursor]] = {}
-        """The queues that have reached each incomplete meeting."""
+        """For each incomplete meeting of cores, the queues that have reached it."""
 
     def run(self) -> None:
         """Run all queues to their end."""
@@ -201,7 +204,7 @@ class _Run:
         return time, ready
 
     def _arrive(self, cursor: Cursor, time: float) -> None:
-        """Begin the head of a queue, unless it has to wait for a port or a meeting."""
+        """Begin the head of a queue, unless it has to wait for a port or for other cores."""
         head = cursor.head
         assert head is not None
         if type(head.op) in MEETING_OPS and head.what is not What.trigger:

@@ -1,7 +1,7 @@
 """The timeline as an SVG picture: time to the right, one row per queue, one bar per instruction.
 
-Bars on the critical path are underlined in red. A bar's title describes it when the pointer is over
-it. Adjacent bars that are narrower than a pixel are merged.
+Bars on the critical path are underlined in red. A description of a bar appears when the pointer is
+over the bar. Adjacent bars that are narrower than a pixel are merged.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def svg_of(kernel: str, target: str, timeline: Timeline) -> str:
 
 
 def _rows(timeline: Timeline) -> dict[Row, list[Event]]:
-    """Return the events of each queue that has any, by core and in the order of the queues."""
+    """Return the events of each queue that has events, by core and in the order of the queues."""
     found: dict[Row, list[Event]] = {}
     for core, program in enumerate(timeline.programs):
         for queue in program.queues:

@@ -24,13 +24,13 @@ class Reason(Enum):
     semaphore = "semaphore"
     """A semaphore of another queue."""
     dispatch = "dispatch"
-    """The dispatch of a transfer: the delay between the end of its trigger and its first byte."""
+    """The dispatch of a transfer: the delay between the end of the trigger and the first byte."""
     dma = "dma"
     """The end of another transfer on the same DMA engines."""
     port = "port"
     """The end of another engine's use of a shared memory port."""
     meeting = "meeting"
-    """The arrival of another core at a meeting."""
+    """The arrival of another core at a point where cores wait for each other."""
     weights = "weights"
     """The load of a multiplication's stationary tile."""
 
@@ -42,15 +42,15 @@ class Event(ShownFields):
     instruction: EngineInstruction
     core: int
     begin: float
-    """The time of the begin; for a transfer, when the last of its DMA engines starts it."""
+    """The start time; for a transfer, the time when the last of its DMA engines starts."""
     free: float
     """The time when the queue can begin its next instruction; for a transfer, after its last byte.
     """
     end: float
-    """The time when the queue sees the results; for a transfer, when all queues do."""
+    """The time when the queue sees the results; for a transfer, when all queues see the results."""
     reason: Reason
     cause: Event | None
-    """The event that the instruction waited for last, which begins no later."""
+    """The event that the instruction waited for last; it begins no later than this event."""
     wait: Wait | None
     """The semaphore wait, if a semaphore is the reason."""
     stalled: float
@@ -61,7 +61,7 @@ class Event(ShownFields):
 
 
 class PathStep(NamedTuple):
-    """A segment of the critical path: an event, up to the begin of the next one."""
+    """A segment of the critical path: from the start of an event to the start of the next event."""
 
     event: Event
     begin: float
@@ -89,9 +89,9 @@ class Timeline:
     left_out: float
     """The time of the iterations that were not simulated, in ns."""
     loops: Sequence[LoopCount]
-    """The loops with an assumed trip count, and the loops that were cut short."""
+    """The loops with an assumed trip count, and the loops that were only partly simulated."""
     weights: Sequence[dict[Loop | None, float]] = field(repr=False)
-    """The number of executed instructions that a simulated one represents, by core and loop."""
+    """For each core and loop, the number of executed instructions per simulated instruction."""
     assumed: int = 1
     """The assumed trip count of loops whose trip count is unknown."""
     limit: int | None = None
@@ -110,7 +110,7 @@ class Timeline:
         return self.weights[event.core][event.instruction.loop]
 
     def critical_path(self) -> list[PathStep]:
-        """Return the chain of causes from the first event to the event that ends last.
+        """Return the chain of causes that leads from the first event to the last end.
 
         The segments have no gaps: they add up to `simulated`.
         """

@@ -12,7 +12,7 @@ def time_text(ns: float) -> str:
 
 
 def _unit(ns: float) -> tuple[str, float]:
-    """Return the unit in which a time is shown, and the unit's length in ns."""
+    """Return the unit in which a time is shown, with the length of the unit in ns."""
     for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
         if abs(ns) >= size * 0.99995:
             return unit, size

@@ -54,7 +54,8 @@ def report_of(
         findings: the kernel's findings.
         programs: the queues of each core; () for a kernel that cannot be lowered.
         profile: the kernel's profile; None if it cannot be simulated.
-        missing: why a program or profile is missing, or which errors were ignored for them.
+        missing: why a program or profile is missing, or which errors were ignored for its
+            prediction.
         record: a recorded run of the kernel, whose values are shown.
         advice: an `Advice` on the kernel; None if it was not requested.
     """
@@ -67,7 +68,7 @@ def report_of(
 
 
 class _Builder:
-    """The state while a report is built; equal texts, places and files are stored once."""
+    """The state while a report is built; equal texts, positions and files are stored once."""
 
     def __init__(self, module: ModuleOp):
         self._printed = printed(module)
@@ -126,7 +127,7 @@ class _Builder:
         )
 
     def plain(self, value: object) -> Any:
-        """Return a dataclass as JSON values, with places in the form of the page."""
+        """Convert a dataclass to JSON values, with positions as the page represents them."""
         return plain(value, self._place)
 
     # ---------------------------------------------------------------- places
@@ -358,7 +359,7 @@ def _rule(rule: RuleText) -> model.ReportRule:
 
 
 def _marked(found: Diagnostic) -> list[tuple[int, int, int]]:
-    """Return the marked columns of the innermost statement: (line, first column, last column)."""
+    """Return the marked parts of the innermost statement: (line, first column, last column)."""
     if not found.where:
         return []
     at = found.where[0]

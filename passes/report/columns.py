@@ -1,13 +1,13 @@
-"""Lists of numbers in a form that deflates to half the size. The page's `readColumns` reads it.
+"""Encodes lists of numbers so that they deflate to half the size; the page's `readColumns` decodes.
 
-Adjacent numbers in a column are similar: positions in a program, times, addresses. Their
-differences are written, as these repeat where instructions do. A list is replaced by an object with
+Adjacent numbers in a list are similar: positions in a program, times, addresses. Their differences
+are written, because differences repeat where instructions do. A list is replaced by an object with
 one key, which no other object of a report has:
 
-- `{"~whole": [1, 1, 1]}`: the first number of a column, then the differences;
-- `{"~tenths": [5646, 6341]}`: the same in tenths, for times;
-- `{"~rows": [column, column]}`: rows of equal length, column by column;
-- `{"~lists": [lengths, column]}`: lists of any length, concatenated.
+- `{"~whole": [1, 1, 1]}`: a column of numbers: the first number, then the differences; -
+`{"~tenths": [5646, 6341]}`: the same in tenths, for times; - `{"~rows": [column, column]}`: rows of
+equal length, column by column; - `{"~lists": [lengths, column]}`: lists of any length,
+concatenated.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LARGEST = 1 << 52
 
 
 def packed(values: Sequence[Any]) -> Any:
-    """Return a list for JSON: the list itself, or an object that represents it in less space.
+    """Return a list for JSON: the same list, or a smaller object that represents the list.
 
     Args:
         values: numbers, text, or lists of them, also nested.

@@ -26,7 +26,7 @@ def comparison_of(
     programs: tuple[Sequence[Program], Sequence[Program]],
     profiles: tuple[Profile, Profile],
 ) -> model.Comparison:
-    """Compare the kernel of a page with another one.
+    """Compare the kernel of a page with another kernel.
 
     Args:
         reports: the reports of both kernels.
@@ -65,7 +65,7 @@ def departed_of(values: model.ReportValues, record: Recording, other: Recording)
 
 
 def _names(reports: tuple[model.Report, model.Report]) -> tuple[str, str]:
-    """Return names for the kernels: their own, else their files, else "this" and "other"."""
+    """Return names for two kernels: their own names, else their files, else "this" and "other"."""
     kernels = [report.kernel for report in reports]
     if kernels[0] != kernels[1]:
         return kernels[0], kernels[1]
@@ -75,13 +75,13 @@ def _names(reports: tuple[model.Report, model.Report]) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """The source file of most operations of a kernel."""
+    """The source file that contains most operations of a kernel."""
 
     text: str
     used: tuple[int, ...]
-    """The numbers of the file's lines with calls of the kernel itself."""
+    """The line numbers of the calls in the kernel's body."""
     start: int = 0
-    """The number of lines of the file before those that are compared."""
+    """The number of lines that precede the compared lines."""
     end: int | None = None
 
     @property
@@ -89,7 +89,7 @@ class _Source:
         return self.text.splitlines()[self.start : self.end]
 
     def body(self) -> _Source:
-        """Return the source cut to the kernel's function, up to the last used line."""
+        """Return the source restricted to the kernel's function, up to its last call."""
         if not self.used:
             return self
         lines = self.text.splitlines()
@@ -114,7 +114,7 @@ def _main_source(report: model.Report) -> _Source:
 
 
 def _beside(one: _Source, other: _Source) -> Iterator[tuple[int, int]]:
-    """Yield pairs of line numbers: equal lines, and changed lines while both sides have some."""
+    """Yield pairs of corresponding line numbers, equal or changed; 0 for a missing line."""
     matcher = difflib.SequenceMatcher(None, one.lines, other.lines, autojunk=False)
     for _, first, first_end, second, second_end in matcher.get_opcodes():
         for step in range(max(first_end - first, second_end - second)):

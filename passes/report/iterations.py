@@ -1,4 +1,4 @@
-"""The iterations of unrolled loops that contain each operation."""
+"""Finds the iterations of unrolled loops that contain each operation."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class ReportSource:
 
 @dataclass(slots=True)
 class Ops:
-    """The operations of the kernel as columns, in the order of the IR text."""
+    """The operations of the kernel, in order of the IR text; each field is a list over them."""
 
     first: list[int] = field(default_factory=list[int])
     """The first IR line of each operation."""
@@ -49,7 +49,7 @@ class Ops:
 
 @dataclass(slots=True)
 class ReportIterations:
-    """The iterations of loops that tracing unrolled, as columns."""
+    """The iterations of loops that tracing unrolled; each field is a list over them."""
 
     parent: list[int] = field(default_factory=list[int])
     """The iteration of the surrounding loop, as a row of these columns; -1 for none."""
@@ -67,7 +67,7 @@ class ReportWait(NamedTuple):
     text: int
     """The text of the wait in the listing, a string index."""
     carried: int
-    """1 if the awaited item is that of the previous iteration."""
+    """1 if the wait is for the item in the previous iteration."""
     reason: int
     """The dependence and its tile, a string index; -1 for an order that the user required."""
 
@@ -80,7 +80,7 @@ class ReportItems:
     queue: list[int] = field(default_factory=list[int])
     """The queue of each item, an index into `ReportCore.queues`."""
     mnemonic: list[int] = field(default_factory=list[int])
-    """The mnemonic of each instruction, or the header of each loop, a string index."""
+    """The mnemonic of each instruction or the header of each loop, as string indices."""
     words: list[list[int]] = field(default_factory=list[list[int]])
     """The operands and immediates of each item, string indices."""
     waits: list[list[ReportWait]] = field(default_factory=list[list[ReportWait]])
@@ -90,7 +90,7 @@ class ReportItems:
     body: list[int] = field(default_factory=list[int])
     """The number of the loop, for items that are loops."""
     bytes: list[int] = field(default_factory=list[int])
-    """The bytes that each transfer moves; 0 for other items."""
+    """The number of bytes that each transfer moves; 0 for other items."""
     flops: list[int] = field(default_factory=list[int])
     """The floating-point operations of each matrix product; 0 for other items."""
 
@@ -102,7 +102,7 @@ class QueueRows:
     name: str
     is_ring: bool
     rows: list[int] = field(default_factory=list[int])
-    """The items in order, each loop before its body; `-1 - item` marks the end of a loop."""
+    """The items in order; a loop precedes its body, and `-1 - item` marks the end of a loop."""
 
 
 @dataclass(slots=True)
@@ -119,7 +119,7 @@ class ReportCore:
 
 @dataclass(slots=True)
 class Events:
-    """The simulated instructions as columns, sorted by the time when they could begin."""
+    """The simulated instructions by earliest start; each field is a list over them."""
 
     core: list[int] = field(default_factory=list[int])
     item: list[int] = field(default_factory=list[int])
@@ -133,7 +133,7 @@ class Events:
     reason: list[int] = field(default_factory=list[int])
     """The condition that the event waited for last, a string index."""
     cause: list[int] = field(default_factory=list[int])
-    """The event that this event waited for last; -1 for none."""
+    """The event that each event waited for last; -1 for none."""
     path: list[int] = field(default_factory=list[int])
     """The events of the critical path."""
 
@@ -197,7 +197,7 @@ class ReportFinding:
     marked: list[tuple[int, int, int]]
     """The marked parts of the source: (line, first column, last column).
 
-    Lines are those of the innermost position's file.
+    The lines are in the file of the innermost position.
     """
     operands: list[tuple[str, Place | None]]
     related: list[tuple[str, Place]]
@@ -216,7 +216,7 @@ class ReportRule:
     category: str
     severity: str
     kind: str
-    """The kind of error that a violation is."""
+    """The kind of error that a violation of the rule is."""
     says: str
     do: str
     source: str
@@ -243,7 +243,7 @@ class ReportPicture(NamedTuple):
     columns: int
     cells_high: int
     cells: str
-    """The cells in base64, row by row; 0 to 250 are the numbers from minimum to maximum.
+    """The cells in base64, row by row; 0 to 250 represent values from the minimum to the maximum.
 
     252 is a cell without finite elements, 253 -Inf, 254 Inf, 255 NaN.
     """
@@ -252,13 +252,13 @@ class ReportPicture(NamedTuple):
 
 
 class Pattern(NamedTuple):
-    """The part of a tensor that an operand covers."""
+    """A picture of the elements of a tensor that an operand covers."""
 
     rows: int
     columns: int
     cells_high: int
     cells: str
-    """The cells in base64, row by row, from 0 for an uncovered cell to 255 for a covered one."""
+    """The cells in base64, row by row, from 0 for an uncovered cell to 255 for a covered cell."""
 
 
 class Shown(NamedTuple):
@@ -267,12 +267,12 @@ class Shown(NamedTuple):
     text: int
     """The operand's name, tile, shape and dtype, a string index."""
     written: int
-    """1 if the instruction writes the operand, and the values are those after it; else 0."""
+    """1 if the operand is written and the values are those after the instruction; else 0."""
     figures: int
     picture: int
-    """The picture of the values; -1 without one, as the number of pictures is limited."""
+    """The index of the picture of the values; -1 without one, as their number is limited."""
     pattern: int
-    """The part of the tensor that the operand covers; -1 for the whole tensor, or if unknown."""
+    """The picture of the covered elements; -1 for the whole tensor, or if unknown."""
     op: int
     """The allocation of the operand's tensor, a row of `Ops`."""
 
@@ -286,7 +286,7 @@ class ReportStep(NamedTuple):
     loops: int
     """The loops around the instruction with their indices, a string index."""
     operands: list[int]
-    """The operands that the instruction wrote; with pictures, also those that it read."""
+    """The operands that the instruction wrote; for steps with pictures, also the read operands."""
 
 
 class Turn(NamedTuple):
@@ -295,7 +295,7 @@ class Turn(NamedTuple):
     kind: str
     step: int
     text: str
-    """An explanation in several lines of text."""
+    """An explanation as several lines of text."""
 
 
 @dataclass(slots=True)
@@ -303,7 +303,7 @@ class ReportValues:
     """The values that a recorded run has read and written."""
 
     instructions: int
-    """The number of executed instructions; not all of them have steps."""
+    """The number of executed instructions, including those without steps."""
     pictured: int = 0
     """The number of steps with pictures."""
     not_finite: int = 0
@@ -320,7 +320,7 @@ class ReportValues:
 
 @dataclass(slots=True)
 class Comparison:
-    """A comparison of two kernels. Rows of text are those of `nkijit diff`."""
+    """A comparison of two kernels. Rows contain the same texts as the output of `nkijit diff`."""
 
     names: tuple[str, str]
     figures: list[list[str]]
@@ -332,7 +332,7 @@ class Comparison:
     queues: list[str]
     """A unified diff of the queues, from the second kernel to the first."""
     source: list[tuple[int, int]]
-    """Corresponding lines of the two main sources; 0 for no line."""
+    """Pairs of corresponding lines of the two main sources; 0 for a missing line."""
 
 
 @dataclass(slots=True)
@@ -342,7 +342,7 @@ class Departed:
     text: str
     """The result in several lines of text."""
     step: int
-    """The first instruction with other values, a row of `ReportValues.steps`; -1 for none."""
+    """The first instruction with different values, a row of `ReportValues.steps`; or -1."""
 
 
 @dataclass(slots=True)
@@ -373,7 +373,7 @@ class Report:
     advice: dict[str, Any] | None = None
     """The `Advice` on the kernel; positions are `Place`s."""
     other: Report | None = None
-    """The kernel with which the page compares its kernel."""
+    """The kernel that the page compares with the kernel of this report."""
     comparison: Comparison | None = None
     departed: Departed | None = None
     """The comparison of the two runs' values, if both runs were recorded."""

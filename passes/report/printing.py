@@ -25,7 +25,7 @@ class Printed:
 
 
 class _CountingPrinter(IrPrinter):
-    """A printer that records the lines on which operations begin and end."""
+    """A printer that records the first and last line of each operation."""
 
     def __init__(self, stream: StringIO):
         super().__init__(stream)

@@ -1,7 +1,7 @@
 """The values of a recording in a report: small pictures, with a limited total size.
 
 A picture shows a tile as partitions by free elements. A cell is the mean of several elements; NaN
-and infinities take precedence.
+and infinities in a cell take precedence.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _add_turns(values: model.ReportValues, record: Recording, pictures: _Picture
 
 
 def _evenly(places: Sequence[object], most: int) -> set[int]:
-    """Return at most `most` instructions: evenly among those of each place, with the last one."""
+    """Return at most `most` instructions, spread over all source positions, with the last one."""
     if len(places) <= most:
         return set(range(len(places)))
     counts = Counter(places)
@@ -133,7 +133,7 @@ def _evenly(places: Sequence[object], most: int) -> set[int]:
 
 
 def _side(operands: int) -> int:
-    """Return the number of cells per dimension such that the total size is within the limit."""
+    """Return the number of cells per dimension at which the pictures stay within the size limit."""
     each = MOST_BYTES / max(operands, 1) - 200  # statistics and a histogram
     return max(COARSEST, min(FINEST, math.isqrt(max(0, int(each * 3 / 4)))))
 
@@ -196,7 +196,7 @@ class _Pictures:
         return self._index_of(self.pictures, (*picture[:4], *picture.histogram), picture)
 
     def pattern(self, value: SSAValue) -> int:
-        """Return the part of its tensor that an operand covers; -1 for all of it, or if unknown."""
+        """Return the picture of an operand's elements; -1 for the whole tensor, or if unknown."""
         base = base_of(value)
         info, whole = info_of(value), info_of(base)
         if base is value or index_of(value) is not None:
@@ -225,7 +225,7 @@ class _Pictures:
 
 
 def _histogram(rows: Array, statistics: Statistics) -> list[int]:
-    """Return the number of finite elements in each of `BINS` equal parts of the range."""
+    """Return a histogram: the number of finite elements in each of `BINS` equal intervals."""
     if not statistics.largest > statistics.least:
         return []
     values = rows.astype(np.float64)

@@ -1,1 +1,1 @@
-"""Equivalent forms of a kernel: with Python loops as `nki.repeat`, and unrolled."""
+"""Conversions between a kernel with loops as `nki.repeat` and the equivalent unrolled kernel."""

@@ -1,4 +1,4 @@
-"""The constants at the top of a kernel: each occurs once, in the order of first use."""
+"""The constants at the top of a kernel: each constant occurs once, in the order of first use."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def constants_at_top(block: Block) -> list[ConstantOp]:
 
 
 def in_order_of_use(block: Block, constants: list[ConstantOp]) -> list[ConstantOp]:
-    """Return those of `constants` that a block uses, in the order of their first use."""
+    """Return the members of `constants` that a block uses, in the order of their first use."""
     among: set[Operation] = set(constants)
     found: dict[ConstantOp, None] = {}
     for op in operations(block):
@@ -39,7 +39,7 @@ def in_order_of_use(block: Block, constants: list[ConstantOp]) -> list[ConstantO
 
 
 def follow_from_use(block: Block, constants: list[ConstantOp]) -> bool:
-    """True if the constants at the top can be omitted from the text, as their uses imply them."""
+    """True if the IR text can omit the constants at the top, because their uses imply them."""
     for op in constants:
         attr = op.properties["value"]
         named = not isinstance(attr, IntegerAttr) or op.result.name_hint == f"c{attr.value.data}"

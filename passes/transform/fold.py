@@ -1,4 +1,4 @@
-"""Search for loops in a list of nodes: consecutive iterations whose numbers grow evenly.
+"""Finds loops in a list of nodes: consecutive iterations whose numbers grow by constant steps.
 
 Loops with short iterations are found first. A loop that has been found is one node, so surrounding
 loops are found in the same way. If source locations are known, an iteration begins with the
@@ -27,14 +27,15 @@ from nkijit.passes.transform.nodes import (
 )
 
 _MOST_ROUNDS = 100
-"""The number of rounds in which the search starts again from the shortest iterations.
+"""The maximum number of times that the search starts again from the shortest iterations.
 
-Later rounds continue from the length that was found last. Real kernels need about ten rounds.
+Later rounds continue from the iteration length that was found last. Real kernels need about ten
+rounds.
 """
 _MOST_SHIFTS = 8
-"""The largest number of nodes that are tried as the first one of an iteration.
+"""The largest number of nodes that are tried as the first node of an iteration.
 
-Used if locations are unknown.
+This is necessary if source locations are unknown.
 """
 _FEWEST_SAVED = 2
 """The smallest number of operations that a loop must save: the size of a loop without its body."""
@@ -83,8 +84,8 @@ def _fold_shortest(
 def _with_single(nodes: list[Node], loop: Loop, known: dict[int, list[Loop]]) -> list[Node]:
     """Replace single iterations of a loop by a loop with one iteration.
 
-    So a surrounding loop in which the trip count grows can include its first iteration. `known`
-    contains the loops for which this has been done, by form.
+    This lets a surrounding loop, in which the trip count grows, include its first iteration.
+    `known` contains the loops for which this has been done, by form.
     """
     if loop.form.index in known:
         return nodes
@@ -106,7 +107,7 @@ def _with_single(nodes: list[Node], loop: Loop, known: dict[int, list[Loop]]) ->
 
 
 def _single(block: list[Node], like: Loop) -> Loop | None:
-    """Return a block as a loop of one iteration in the form of another loop; None if unlike."""
+    """Return a block as a loop of one iteration, in the form of `loop`; None if impossible."""
     made = [_Made(block)]
     refs: list[Ref] = []
     steps: list[RefStep] = []
@@ -134,9 +135,9 @@ def _single(block: list[Node], like: Loop) -> Loop | None:
 
 
 def _periods(ids: np.ndarray[tuple[int], np.dtype[np.int64]]) -> list[int]:
-    """Return candidates for the length of an iteration.
+    """Return candidates for the number of nodes in an iteration.
 
-    These are the distances of nodes to the previous node of the same form.
+    The candidates are the distances of nodes to the previous node of the same form.
     """
     order = np.argsort(ids, kind="stable")
     same = ids[order][1:] == ids[order][:-1]
@@ -189,7 +190,7 @@ def _loops_in(
 def _loops_from(
     nodes: list[Node], start: int, end: int, period: int, forms: NodeForms, multiples: set[int]
 ) -> list[tuple[int, Loop]]:
-    """Do the same as `_loops_in`, for iterations that begin at the start of the region."""
+    """Like `_loops_in`, for iterations that begin at the start of the region."""
     count = (end - start) // period
     if count < 2:
         return []
@@ -222,7 +223,7 @@ def _is_worth_it(loop: Loop) -> bool:
 
 
 def _is_likely(loop: Loop) -> bool:
-    """False for two iterations in which an inner loop runs once, and more often than once."""
+    """False for a loop of two iterations whose inner loop runs once in only one of them."""
     if len(loop.iterations) > 2:
         return True
     first, second = loop.iterations
@@ -234,10 +235,11 @@ def _is_likely(loop: Loop) -> bool:
 
 
 def _heads(period: Sequence[Node]) -> list[int] | None:
-    """Return the nodes of a period that may begin an iteration, by position; None if unknown.
+    """Return the positions in a period of the nodes that may begin an iteration; None if unknown.
 
-    This is the node that is first in the source. If all calls are in one line, a later call may be
-    an argument of the first call and then runs before it, so there are two candidates.
+    An iteration begins with the node that is first in the source. If all calls are in one line, a
+    later call may be an argument of the first call and then runs first, so there are two
+    candidates.
     """
     places = [node.place for node in period]
     if not all(places):
@@ -261,7 +263,7 @@ def _heads(period: Sequence[Node]) -> list[int] | None:
 
 
 def _end(node: Node) -> Place:
-    """Return the place in the source of the last operation of a node."""
+    """Return the source position of the last operation of a node."""
     while isinstance(node, Loop):
         node = node.body[-1]
     return node.place
@@ -294,10 +296,11 @@ class _Difference:
 
 
 def _even(steps: Sequence[_Difference]) -> list[tuple[int, int]]:
-    """Return the iterations that are loops, as (first, end), from the steps between iterations.
+    """Return the ranges (first, end) of iterations that form loops, given the steps between them.
 
-    Three or more iterations with equal steps are a loop. Two are a loop only if all differences
-    within pairs are equal, as for an inner loop of two iterations that is alone in an outer loop.
+    Three or more iterations with equal steps are a loop. Two iterations are a loop only if all
+    differences within pairs are equal, as for an inner loop of two iterations that is alone in an
+    outer loop.
     """
     runs: list[tuple[int, int]] = []
     position = left = 0
@@ -313,7 +316,7 @@ def _even(steps: Sequence[_Difference]) -> list[tuple[int, int]]:
 
 
 def _run(steps: Sequence[_Difference], start: int) -> int:
-    """Return the end of the run of steps that are equal to step `start`."""
+    """Return the end of the sequence of steps that are equal to step `start`."""
     first = steps[start]
     ordinals = [True] * len(first.ordinals)
     back = [True] * len(first.back)
@@ -335,7 +338,7 @@ def _still(before: Sequence[bool], a: Sequence[int], b: Sequence[int]) -> list[b
 
 
 def _pairs(steps: Sequence[_Difference], start: int, end: int) -> list[tuple[int, int]]:
-    """Return loops of two iterations among the iterations between longer loops."""
+    """Return the loops of two iterations that lie between longer loops, as (first, end)."""
     between = steps[start : end - 1]
     if not between or any(step.numbers != between[0].numbers for step in between[::2]):
         return []
@@ -387,7 +390,7 @@ def _loop(blocks: Sequence[list[Node]], forms: NodeForms) -> Loop | None:
 
 
 class _Made:
-    """The values that the nodes of one iteration create, by kind."""
+    """The number of values of each kind (see `Ref`) that the nodes of one iteration create."""
 
     def __init__(self, nodes: Sequence[Node]):
         self._starts: dict[int, list[int]] = {}
@@ -402,23 +405,23 @@ class _Made:
         self._totals = counts
 
     def before(self, kind: int, node: int) -> int:
-        """Return the number of values of a kind that the nodes before `node` create."""
+        """Return the number of values of a kind that nodes before `node` create."""
         at = bisect_left(self._makers.get(kind, ()), node)
         starts = self._starts.get(kind, ())
         return starts[at] if at < len(starts) else self._totals.get(kind, 0)
 
     def maker(self, kind: int, ordinal: int) -> int:
-        """Return the position of the node that creates value `ordinal` of a kind."""
+        """Return the position of the node that creates the value `ordinal` of a kind."""
         return self._makers[kind][bisect_right(self._starts[kind], ordinal) - 1]
 
 
 def _step(
     refs: Sequence[Ref], made: Sequence[_Made], node: int
 ) -> tuple[RefStep, Ref | None] | None:
-    """Return the step of a use and, for a value from outside the loop, also its `Ref`.
+    """Return how a use changes between iterations, with its `Ref` for an outside value.
 
-    None if the use is of the same iteration in some iterations only, or its ordinals do not grow
-    evenly.
+    None if only some iterations use a value of the same iteration, or if ordinals do not grow by a
+    constant.
     """
     kind = refs[0].kind
     # The number of values of the kind before each iteration.
@@ -441,7 +444,7 @@ def _step(
 def _inside(
     refs: Sequence[Ref], made: Sequence[_Made], begins: Sequence[int]
 ) -> tuple[RefStep, None] | None:
-    """Return `_step` for a value that is created in the same iteration."""
+    """Return `_step` for a value that the same iteration creates."""
     kind = refs[0].kind
     places = [ref.ordinal - begin for ref, begin in zip(refs, begins, strict=True)]
     lows = [place + ref.low for place, ref in zip(places, refs, strict=True)]

@@ -1,4 +1,4 @@
-"""Names for the indices of the loops that were found: those of the user's source loops."""
+"""Names for the indices of found loops: the variables of the corresponding source loops."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _Variable = str | None
 class IndexNames:
     """Names the indices of loops.
 
-    A loop gets the variable of the innermost loop in the source that contains all of its
-    operations, and that is outside the source loops of its nested loops. This is the corresponding
-    source loop if every source loop has operations of its own. For source loops that directly
-    contain only another loop, the names of the innermost ones are used.
+    A loop gets the variable of the innermost source loop that contains all of its operations and is
+    outside the source loops of its nested loops. This is the corresponding source loop if every
+    source loop directly contains operations. If a source loop directly contains only another loop,
+    the name of the innermost loop is used.
     """
 
     def __init__(self):
@@ -40,7 +40,7 @@ class IndexNames:
         return next(name for name in _letters() if name not in around)
 
     def _own(self, loop: Loop) -> tuple[tuple[_Variable, ...], int]:
-        """Return the variables of the source loops around a loop, and the position of its own."""
+        """Return the variables of the source loops around a loop, and the index of its own."""
         found = self._found.get(loop)
         if found is None:
             inner = [self._own(node)[1] for node in _loops(loop.body)]

@@ -1,4 +1,4 @@
-"""The representation of a program for the search for repetition: nodes with a form and numbers.
+"""Nodes: the representation of a program for the search for loops, with a form and numbers each.
 
 A node is an operation with the views that it touches, or a loop that has been found. Nodes of one
 form differ only in their numbers and in the allocations that they use.
@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from xdsl.ir import Block, Operation
 
 Place = tuple[tuple[int, int], ...]
-"""The line and column of each call that leads to an operation, outermost first; () if unknown."""
+"""For each call that leads to an operation, its line and column, outermost first; () if unknown."""
 
 
 @dataclass(slots=True)
 class NodeForm:
-    """The form of a node: everything but its numbers and the values that it uses."""
+    """The form of a node: everything except its numbers and the values that it uses."""
 
     index: int
     """The index of the form; equal forms have equal indices."""
@@ -26,36 +26,37 @@ class NodeForm:
 
 
 GIVEN = 1
-"""Bit of a number that can be written as an argument."""
+"""Bit of `NodeForm.masks` for a number that can be written as an argument."""
 OMITTED = 2
-"""Bit of a number that can be omitted, as it is the argument's default."""
+"""Bit of `NodeForm.masks` for a number that can be omitted, as it is the argument's default."""
 
 
 @dataclass(slots=True)
 class Ref:
-    """A use of a value that was created before: an allocation, a register, …
+    """A use of an earlier value: an allocation, a register, …
 
-    Values are counted by kind; values that one statement creates have the same kind.
+    Values have kinds: values that the same statement creates have the same kind. The values of a
+    kind are numbered in order of creation (*ordinal*).
     """
 
     kind: int
     """The index of the value's kind; `NodeForms.kind` numbers the kinds by their keys."""
     ordinal: int
-    """The number of values of the kind that were created before the value."""
+    """The ordinal of the value: the number of earlier values of its kind."""
     back: int
-    """The number of values of the kind from the used value to the start of the node.
+    """The number of values of the kind from the used value up to the start of the node.
 
     At least 1, unless the node itself creates the value.
     """
     low: int = 0
-    """The lowest ordinal that any iteration of the node uses, relative to `ordinal`; at most 0."""
+    """The lowest ordinal that any iteration of the loop uses, minus `ordinal`; at most 0."""
     high: int = 0
-    """The highest ordinal that any iteration of the node uses, relative to `ordinal`."""
+    """The highest ordinal that any iteration of the loop uses, minus `ordinal`."""
 
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """An operation, or a loop as it is in its first iteration."""
+    """An operation or a loop. A loop has the numbers and uses of its first iteration."""
 
     form: NodeForm
     numbers: tuple[int, ...]
@@ -65,7 +66,7 @@ class Node:
     """The number of values that the node creates, by kind."""
     place: Place
     size: int
-    """The number of operations of the node in written form."""
+    """The number of operations that the node has in the rolled IR."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,29 +77,29 @@ class RefStep:
     inside: bool = False
     """True if the value is created in the same iteration."""
     maker: int = 0
-    """For a value of the same iteration, the first node of an iteration that may create it."""
+    """The index in an iteration of the first node that may create the value; only if `inside`."""
     last: int = 0
-    """For a value of the same iteration, the last node of an iteration that may create it."""
+    """The index in an iteration of the last node that may create the value; only if `inside`."""
     start: int = 0
-    """For a value of the same iteration, its number among those of nodes `maker` to `last`.
+    """The index of the value among the values of nodes `maker` to `last`; only if `inside`.
 
-    It is that of the first iteration.
+    This is the index in the first iteration.
     """
     low: int = field(default=0, compare=False)
-    """The lowest ordinal in any iteration; `high` is the highest one."""
+    """The lowest ordinal in any iteration; `high` is the highest ordinal."""
     high: int = field(default=0, compare=False)
 
 
 @dataclass(slots=True, eq=False)
 class Unit(Node):
-    """An operation, with the views created for it."""
+    """A node for one operation, with the views created for that operation."""
 
     op: Operation
     regions: list[InRegion] = field(default_factory=list["InRegion"])
     own_numbers: int = 0
-    """The number of the unit's numbers without those of its regions."""
+    """The length of `numbers` without the numbers of the regions."""
     own_refs: int = 0
-    """The number of the unit's uses without those of its regions."""
+    """The length of `refs` without the uses in the regions."""
     steps: tuple[RefStep, ...] = ()
     """The uses in the unit's regions, in the order of the nodes."""
 
@@ -114,12 +115,12 @@ class InRegion:
 
 
 def add_regions(unit: Unit, numbers: Sequence[int], refs: Sequence[Ref]) -> None:
-    """Set the numbers and uses of a unit: its own, then those of its regions.
+    """Set the numbers and uses of an operation: first its own, then those in its regions.
 
     Args:
-        unit: the unit, with its regions.
-        numbers: its own numbers.
-        refs: its own uses.
+        unit: the operation, with its regions.
+        numbers: the operation's own numbers.
+        refs: the operation's own uses.
     """
     all_numbers, all_refs = list(numbers), list(refs)
     steps: list[RefStep] = []
@@ -142,7 +143,7 @@ def add_regions(unit: Unit, numbers: Sequence[int], refs: Sequence[Ref]) -> None
 
 @dataclass(slots=True, eq=False)
 class Loop(Node):
-    """Consecutive iterations. The loop's numbers are the trip count, then those of its body."""
+    """Consecutive iterations. Its `numbers` are the trip count, then the body's numbers."""
 
     iterations: list[list[Node]]
     """The nodes of each iteration."""
@@ -172,12 +173,12 @@ class NodeForms:
         return form
 
     def kind(self, key: Hashable) -> int:
-        """Return the index of the kind of values that have a key; a new key starts a new kind."""
+        """Return the index of the value kind for a key; a new key starts a new kind."""
         return self._kinds.setdefault(key, len(self._kinds))
 
 
 def added(counts: dict[int, int], more: dict[int, int]) -> None:
-    """Add `more` to `counts`, by kind."""
+    """Add the counts in `more` to `counts`, by kind."""
     for kind, count in more.items():
         counts[kind] = counts.get(kind, 0) + count
 
@@ -191,7 +192,7 @@ def made_by(nodes: Sequence[Node]) -> dict[int, int]:
 
 
 def has_loops(nodes: Sequence[Node]) -> bool:
-    """True if one of the nodes is a loop, or contains one in a region."""
+    """True if one of the nodes is a loop, or contains a loop in a region."""
     return any(
         not isinstance(node, Unit) or any(has_loops(region.nodes) for region in node.regions)
         for node in nodes

@@ -41,7 +41,7 @@ def split_text(text: str) -> tuple[Frame, tuple[int, ...]]:
 
 
 def join_text(text: str, numbers: Sequence[int]) -> str:
-    """Replace the decimal numbers of a text. Raises ValueError for a different number of them.
+    """Replace the decimal numbers in a text. Raises ValueError if their count differs.
 
     Example:
         >>> join_text("q_3", [4])

@@ -72,12 +72,12 @@ class Reader:
         self.forms = NodeForms()
         self.splits = Splits()
         self.shared = SharedViews(self.splits)
-        """The views that are directly before the first operation that uses them."""
+        """The views whose operation is directly before the first operation that uses them."""
         self.top: list[ConstantOp] = []
-        """The constants at the top of the kernel; empty if one of them occurs twice."""
+        """The constants at the top of the kernel; empty if a constant occurs twice."""
         self._values: dict[SSAValue, tuple[int, int]] = {}
         self.counts: dict[int, int] = {}
-        """The number of values that have been created so far, by kind."""
+        """The number of values that have been created so far, by kind (see `Ref`)."""
         self._places: dict[int, Place] = {}
         self.block = kernel.body.block
         self._arguments: dict[SSAValue, int] = {
@@ -178,9 +178,9 @@ def _place_of(location: LocationAttr) -> Place:
 
 
 class _Words:
-    """The form, the numbers and the uses of one operation.
+    """The form, the numbers and the uses of one operation, collected as sequences of words.
 
-    They are read in the order in which `write` consumes them.
+    The words are collected in the order in which `write` consumes them.
     """
 
     def __init__(self, reader: Reader, op: Operation):

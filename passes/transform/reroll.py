@@ -23,8 +23,8 @@ def rerolled(kernel: KernelOp) -> KernelOp:
     """Return an equivalent kernel in which repeated operations are written once, in `nki.repeat`.
 
     The given kernel does not change; it is returned if there is no repetition. `unrolled` of the
-    result equals the given kernel, including names and locations. The exception are locations in
-    IR text, which are removed, as they would make iterations different.
+    result equals the given kernel, including names and locations, except that locations in IR text
+    are removed, because they would make iterations different.
     """
     kernel = without_places_of_text(unrolled(kernel))
     reader = Reader(kernel)
@@ -50,7 +50,7 @@ def rerolled(kernel: KernelOp) -> KernelOp:
 
 
 def reroll(module: ModuleOp) -> None:
-    """Replace each kernel of a module by its `rerolled` form."""
+    """Replace each kernel of a module by the result of `rerolled`."""
     for kernel in kernels_of(module):
         made = rerolled(kernel)
         if made is not kernel:

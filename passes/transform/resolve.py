@@ -1,7 +1,7 @@
-"""Resolution of the values that operations use: by name, or as an element of a list.
+"""Finds how the rolled IR refers to the values that operations use: by name, or as a list element.
 
-A value that a loop creates is used after the loop as an element of a list, which has the values of
-all iterations.
+If a loop creates a value that is used after the loop, the value is an element of a list of the
+values of all iterations.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from nkijit.passes.transform.nodes import Loop, Node, Unit, add_regions
 
 Definition = tuple[Unit, int]
-"""The unit that creates a value, and the value's kind."""
+"""The operation that creates a value, and the value's kind (see `Ref`)."""
 Steps = tuple[tuple[Loop, int], ...]
 """The growth of a position per iteration of each loop, outermost first."""
 
@@ -37,11 +37,11 @@ class Resolved:
     """The values that all operations use."""
 
     uses: dict[tuple[Unit, int], Element] = field(default_factory=dict[tuple[Unit, int], Element])
-    """The value of each use, by the unit and the index among the unit's uses."""
+    """The value of each use, by the operation's node and the index among its uses."""
     lists: dict[Loop, dict[Definition, None]] = field(
         default_factory=dict[Loop, dict[Definition, None]]
     )
-    """For each loop, its values that are used after the loop."""
+    """For each loop, the lists of its values that are used after the loop."""
 
 
 @dataclass(slots=True)
@@ -82,13 +82,13 @@ class _Scope:
         self._counts[kind] = start + count
 
     def made_by(self, kind: int, first: int, last: int) -> list[Node]:
-        """Return those of the nodes `first` to `last` that create values of a kind."""
+        """Return the nodes among `first` to `last` that create values of a kind."""
         return [node for node in self._nodes[first : last + 1] if node.makes.get(kind)]
 
     def makers(self, kind: int, low: int, high: int) -> tuple[int, list[Node]]:
         """Return the nodes that create the values `low` to `high` of a kind.
 
-        The first result is the ordinal of the first value that these nodes create.
+        The first result is the ordinal of the first value that the returned nodes create.
         """
         starts = self._starts.get(kind, ())
         first = max(0, bisect_right(starts, low) - 1)
@@ -148,7 +148,7 @@ class _Resolver:
             scope.add(node)
 
     def _node(self, node: Node, holder: list[Node]) -> list[_Use]:
-        """Resolve the uses in a node; returns those of values from outside the node."""
+        """Resolve the uses in a node; returns the uses of values from outside the node."""
         if isinstance(node, Loop):
             if self._outermost is not None:
                 return self._loop(node)
@@ -205,7 +205,8 @@ class _Resolver:
         Args:
             use: the use.
             makers: the nodes that create all values to which the use refers.
-            position: the position of the value among those of `makers`, in the first iterations.
+            position: the position of the value among the values of `makers`, in the first
+                iterations.
             holder: the list of nodes that contains the use.
         """
         try:
@@ -230,7 +231,7 @@ class _Resolver:
 
 
 def _element(makers: Sequence[Node], kind: int, position: int, steps: Steps) -> Element:
-    """Return an element of the values of a kind that some nodes create."""
+    """Return an element of the values of a kind that several nodes create."""
     if len(makers) == 1 and isinstance(makers[0], Loop):
         return _select(makers[0], kind, position, steps)
     if len(makers) == 1 and isinstance(makers[0], Unit) and not steps and not position:
@@ -249,7 +250,7 @@ def _makes(node: Node, definition: Definition) -> bool:
 
 
 def _only(node: Node, kind: int) -> Definition | None:
-    """Return the only operation in a node that creates values of a kind, or None."""
+    """Return the only operation in a node that creates values of a kind; None if several do."""
     while isinstance(node, Loop):
         makers = [inner for inner in node.body if inner.makes.get(kind)]
         if len(makers) != 1:
@@ -259,7 +260,7 @@ def _only(node: Node, kind: int) -> Definition | None:
 
 
 def _select(loop: Loop, kind: int, position: int, steps: Steps) -> Element:
-    """Return an element of the values of a kind that a loop creates, by order of creation."""
+    """Return an element of the values of a kind that a loop creates, in creation order."""
     only = _only(loop, kind)
     if only is not None:
         return Element(((loop, only),), position, steps)

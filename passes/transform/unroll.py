@@ -1,4 +1,4 @@
-"""`unroll`: replace every `nki.repeat` by its iterations in sequence."""
+"""`unroll`: replaces every `nki.repeat` by its iterations in sequence."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ from nkijit.passes.transform.numbers import Splits, join, join_text
 from nkijit.passes.transform.views import AGAIN, Views
 
 MAX_OPERATIONS = 1 << 20
-"""The largest number of operations, and of iterations, of an unrolled kernel."""
+"""The largest number of operations, and the largest number of iterations, of a kernel."""
 
 
 def unrolled(kernel: KernelOp, origins: dict[Operation, Operation] | None = None) -> KernelOp:
-    """Return an equivalent kernel without `nki.repeat`, or the kernel itself if it has none.
+    """Return an equivalent kernel without `nki.repeat`; the same kernel if it has none.
 
     Args:
         kernel: the kernel, which does not change.
-        origins: receives the original operation of each new one.
+        origins: receives the original operation of each new operation.
 
     Raises IllFormedInside for an operation that is invalid in some iteration, or when there are
     more than `MAX_OPERATIONS`.
@@ -56,7 +56,7 @@ def unrolled(kernel: KernelOp, origins: dict[Operation, Operation] | None = None
 
 
 def unroll(module: ModuleOp, origins: dict[Operation, Operation] | None = None) -> None:
-    """Replace each kernel of a module by its `unrolled` form."""
+    """Replace each kernel of a module by the result of `unrolled`."""
     for kernel in kernels_of(module):
         made = unrolled(kernel, origins)
         if made is not kernel:
@@ -64,7 +64,7 @@ def unroll(module: ModuleOp, origins: dict[Operation, Operation] | None = None) 
 
 
 def replace_kernel(kernel: KernelOp, made: KernelOp) -> None:
-    """Replace a kernel in its block by another one."""
+    """Replace a kernel in its block by another kernel."""
     block = kernel.parent
     assert block is not None
     block.insert_op_before(made, kernel)
@@ -299,7 +299,7 @@ class _Unroller:
     def _vary(
         self, op: Operation, properties: dict[str, Attribute], name: str, numbers: Sequence[int]
     ) -> None:
-        """Set the numbers of a property to those of the current iteration."""
+        """Set the numbers of a property to the numbers of the current iteration."""
         plain = name.removesuffix("?")
         declared = op.SPEC.by_name.get(plain) if is_instruction(op) else None
         if declared is None or declared.is_operand:

@@ -59,7 +59,7 @@ class Views:
 
 
 class SharedViews(Views):
-    """The views of a kernel that are directly before their first use, so the text can omit them."""
+    """The views of a kernel that are directly before their first use; the IR text can omit them."""
 
     def __init__(self, splits: Splits):
         super().__init__(splits)
@@ -71,7 +71,7 @@ class SharedViews(Views):
         return view in self._shared
 
     def admit(self, views: Sequence[ViewOp], op: Operation) -> Sequence[ViewOp]:
-        """Register the views before an operation; returns those that the text must contain."""
+        """Register the views before an operation; returns those that the IR text must contain."""
         start = len(views)
         fresh: list[bool] = []
         for view in views:
@@ -98,7 +98,7 @@ def _belongs(view: ViewOp, op: Operation) -> bool:
 
 
 def _views_of(op: Operation) -> Iterator[ViewOp]:
-    """Yield the views that an operation uses, in the order of their creation."""
+    """Yield the views that an operation uses, in the order in which the views are created."""
     for value in op.operands:
         owner = value.owner
         if type(owner) is ViewOp:

@@ -33,12 +33,12 @@ class Writer:
     """Writes the body of a kernel."""
 
     def __init__(self, reader: Reader, resolved: Resolved, arguments: Mapping[SSAValue, SSAValue]):
-        """Create a writer. `arguments` maps the old kernel's arguments to those of the new one."""
+        """Create a writer. `arguments` maps the old kernel's arguments to the new kernel's."""
         self._reader = reader
         self._resolved = resolved
         self._arguments = arguments
         self.constants: dict[ConstantOp, ConstantOp] = {}
-        """The new kernel's constants that are used by name, by the old kernel's constants."""
+        """Maps the old kernel's constants that are used by name to the new kernel's constants."""
         self._values: dict[Definition, SSAValue] = {}
         self._lists: dict[tuple[Node, Definition], SSAValue] = {}
         self._blocks: list[Block] = []
@@ -62,7 +62,7 @@ class Writer:
         self._blocks[-1].add_op(op)
 
     def once(self, key: Hashable) -> SSAValue | None:
-        """Return the value stored by `keep` for a key, in this block or around it; None if none."""
+        """Return the value that `keep` stored for a key in this or an outer block, or None."""
         return next((made[key] for made in self._made if key in made), None)
 
     def keep(self, key: Hashable, value: SSAValue) -> None:
@@ -74,7 +74,7 @@ class Writer:
         self._values[unit, kind] = value
 
     def argument(self, value: SSAValue) -> SSAValue | None:
-        """Return the new kernel's argument for one of the old kernel; None for other values."""
+        """Return the new kernel's argument for the old kernel's; None for other values."""
         return self._arguments.get(value)
 
     @property
@@ -83,7 +83,7 @@ class Writer:
         return bool(self._indices)
 
     def used(self, unit: Unit, slot: int) -> SSAValue:
-        """Return the value of a unit's use, with an `nki.element` if the value is in a list."""
+        """Return the value of a use, with an `nki.element` if the value is in a list."""
         element = self._resolved.uses[unit, slot]
         if element.is_plain:
             return self._values[element.parts[0][1]]
@@ -178,7 +178,7 @@ class Writer:
 
 
 class _UnitWriter:
-    """Writes one operation; consumes the unit's numbers in the order in which they were read."""
+    """Writes one operation; consumes the numbers in the order in which `read.py` collected them."""
 
     def __init__(self, writer: Writer, reader: Reader, unit: Unit, steps: Sequence[Steps]):
         self._writer = writer

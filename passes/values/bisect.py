@@ -1,9 +1,9 @@
 """Search for the first instruction of a run that departs from a reference beyond rounding errors.
 
-The reference is another recording, of the same kernel in float32 or of another version of it, or
-named intermediates. Error bounds are propagated along the run. For each tensor they depend on the
-number of successive roundings, the data types, and the number of dependent float32 operations
-(`rounding.py`).
+The reference is another recording (of the same kernel in float32, or of another version of the
+kernel), or named intermediates. Error bounds are propagated along the run. The bound for a tensor
+depends on the number of successive roundings, the data types, and the number of dependent float32
+operations (`rounding.py`).
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from nkijit.passes.values.rounding import Tolerance, departs, rounding, toleranc
 from nkijit.passes.values.search import headline
 
 MOST_ALIGNED = 20_000
-"""The largest number of instructions of two versions that are aligned if they differ."""
+"""The largest number of instructions that are aligned between versions that differ."""
 _FILLING = 1e30
-"""Larger numbers are fill values of masks, which do not count for the size of a tensor's values."""
+"""Larger numbers are fill values of masks and do not count for a tensor's magnitude."""
 _CANCELLED = 2.0**-10
-"""The smallest size of a result's terms, as a fraction of the size of the largest operand.
+"""The smallest magnitude of a result's terms, as a fraction of the largest operand's magnitude.
 
-A result that cancels to less than that has lost accuracy, which counts as a departure.
+A result below this bound has lost accuracy to cancellation, which counts as a departure.
 """
 _STEEPEST = 128.0
 """The limit of an instruction's amplification of relative errors.
@@ -46,7 +46,7 @@ exp(x) amplifies by x, and is 0 below -104.
 """
 
 Reference = Mapping[str, Any]
-"""Named intermediates of the reference, by the name of the variable.
+"""Named intermediates of the reference, by variable name.
 
 Each is an array, a list with one array per instance, or a function that returns the array for the
 loop indices of an instance.
@@ -55,7 +55,7 @@ loop indices of an instance.
 
 @dataclass(frozen=True, slots=True)
 class _Exactness:
-    """The rounding history of a tensor's values, which determines their error bound."""
+    """The rounding history of a tensor's values, which determines the error bound."""
 
     roundings: int = 0
     """The number of successive roundings to a type that is narrower than float32."""
@@ -65,7 +65,7 @@ class _Exactness:
     """The number of dependent float32 operations since the inputs."""
 
     def with_(self, other: _Exactness) -> _Exactness:
-        """Return the history of values that depend on the values of both histories."""
+        """Return the rounding history of values computed from values with both histories."""
         narrow = max(self.dtype, other.dtype, key=lambda name: rounding(name).unit)
         return _Exactness(
             max(self.roundings, other.roundings), narrow, max(self.depth, other.depth)
@@ -79,7 +79,7 @@ class _Explained:
         self._known: dict[int, _Exactness] = {}
 
     def follow(self, instruction: RecordedInstruction) -> dict[str, tuple[Tolerance, float]]:
-        """Return, for each written operand, the tolerance and the smallest size of the terms."""
+        """Return, for each written operand, the tolerance and the least magnitude of its terms."""
         operands = instruction.operands
         read = [o for o in operands if o.is_read]
         behind = _Exactness()
@@ -113,7 +113,7 @@ class _Explained:
 
     @staticmethod
     def _gain(instruction: RecordedInstruction, read: Sequence[RecordedOperand]) -> float:
-        """Return the factor by which an instruction amplifies relative errors of its operands."""
+        """Return the factor by which an instruction amplifies its operands' relative errors."""
         if "activation" not in instruction.op and "exponential" not in instruction.op:
             return 1.0
         scale = abs(instruction.numbers.get("scale", 1.0))
@@ -122,7 +122,7 @@ class _Explained:
 
 
 def _size(values: Array, filling: float = _FILLING) -> float:
-    """Return the largest magnitude of the elements that are not fill values."""
+    """Return the largest magnitude of the elements that are not fill values of masks."""
     if values.dtype.kind in "iub":
         return float(np.abs(values.astype(np.float64)).max(initial=0.0))
     size = np.abs(values.astype(np.float64))
@@ -158,14 +158,14 @@ class Departure(ShownAsText):
     values: Array
     reference: npt.NDArray[np.float64]
     allowed: npt.NDArray[np.float64]
-    """The largest error of each element of the tensor that rounding explains."""
+    """For each element of the tensor, the largest error that rounding explains."""
     departed: npt.NDArray[np.bool_]
     agreed: tuple[str, ...]
-    """Lines of text about the instruction's operands and about previous comparisons."""
+    """Lines about operands that are equal, and about earlier comparisons that agreed."""
 
     @property
     def index(self) -> tuple[int, ...]:
-        """The index of the element with the largest error, relative to the allowed one."""
+        """The index of the element whose error exceeds the allowed error by the largest factor."""
         with np.errstate(all="ignore"):
             beyond = np.abs(self.values.astype(np.float64) - self.reference) / self.allowed
         beyond[np.isnan(beyond)] = np.inf
@@ -200,7 +200,7 @@ class Bisection(ShownAsText):
 
     departure: Departure | None
     compared: int
-    """The number of compared results, including the one that departs."""
+    """The number of compared results, including the result that departs."""
     against: str
     """The name of the reference."""
 
@@ -223,7 +223,7 @@ class Bisection(ShownAsText):
 
 
 def against_record(record: Recording, other: Recording, name: str) -> Bisection:
-    """Find the first instruction whose result departs from that of another recording.
+    """Find the first instruction whose result departs from the result in another recording.
 
     Instructions correspond, in order, if they have the same operation and write tiles of the same
     names and shapes. Instructions of only one recording are reported if they precede a departure.
@@ -253,7 +253,7 @@ def against_record(record: Recording, other: Recording, name: str) -> Bisection:
 
 
 def _aligned(record: Recording, other: Recording) -> dict[int, int]:
-    """Return, for instructions of a recording, the corresponding ones of another, by number."""
+    """Return pairs of corresponding instructions in two recordings, as a mapping of numbers."""
     one, two = ([_key(i) for i in each.instructions] for each in (record, other))
     if one == two:
         return {number: number for number in range(len(one))}
@@ -276,7 +276,7 @@ def _key(instruction: RecordedInstruction) -> tuple[Any, ...]:
 def _missing(
     partner: Mapping[int, int], other: Recording, there: RecordedInstruction
 ) -> Iterator[str]:
-    """Yield lines about instructions of the other version only, which precede an instruction."""
+    """Yield lines about instructions that only the other version executes before an instruction."""
     known = set(partner.values())
     lacking = [n for n in range(there.number) if n not in known]
     for number in lacking[-3:]:
@@ -288,7 +288,7 @@ def _operands(
     there: RecordedInstruction,
     theirs: Mapping[str, RecordedOperand],
 ) -> Iterator[str]:
-    """Yield lines that compare the inputs of two instructions: tiles, and numbers that differ."""
+    """Yield lines that compare the inputs of two instructions: tiles and unequal numbers."""
     for name, number in instruction.numbers.items():
         other = there.numbers.get(name)
         if other != number:
@@ -382,7 +382,7 @@ def _between(agreed: str, since: Sequence[str]) -> Iterator[str]:
 
 
 def _check_apart(tiles: Sequence[RecordedTile], count: int) -> None:
-    """Raise RecordError if a function of loop indices gives one array for several instances."""
+    """Raise RecordError if a function of loop indices returns one array for all instances."""
     known: dict[tuple[tuple[str, int], ...], RecordedTile] = {}
     for tile in tiles:
         other = known.setdefault(tuple(tile.loops.items()), tile)
@@ -395,7 +395,7 @@ def _check_apart(tiles: Sequence[RecordedTile], count: int) -> None:
 
 
 def _instances(record: Recording, name: str, given: Any) -> Iterator[tuple[RecordedTile, Array]]:
-    """Yield the instances of a variable for which the reference has an array, with the array."""
+    """Yield each instance of a variable for which the reference has an array, with that array."""
     tiles = list(record[name])
     if callable(given):
         function = cast(Callable[..., Any], given)

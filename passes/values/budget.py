@@ -3,4 +3,4 @@
 from __future__ import annotations
 
 BUDGET = 256 << 20
-"""Bytes of values that a recording retains, besides the inputs and the memory of one run."""
+"""Bytes of values that a recording retains, in addition to the inputs and the memory of one run."""

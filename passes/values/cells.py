@@ -1,6 +1,6 @@
 """Arrays reduced to pictures: a cell is the mean of several elements.
 
-A cell with a NaN or an infinity shows that instead.
+If a cell contains NaN or an infinity, it shows this value instead of the mean.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import numpy.typing as npt
 from nkijit.passes.values.instructions import Array
 
 LEVELS = 250
-"""The cell value of the picture's largest finite number; the least finite number has 0."""
+"""The cell value of the largest finite number in the picture; the smallest finite number has 0."""
 NOTHING, MINUS_INFINITY, INFINITY, NAN = 252, 253, 254, 255
 """Cell values for: no finite elements, -infinity, infinity and NaN.
 
-One infinity or NaN hides all other elements of its cell.
+A single infinity or NaN hides all other elements of its cell.
 """
 
 

@@ -54,7 +54,7 @@ class Event:
 
     @property
     def results(self) -> dict[str, Array]:
-        """The tiles that the instruction wrote, by the names of its operands, e.g. `dst`."""
+        """The tiles that the instruction wrote, by operand name, e.g. `dst`."""
         return {operand.name: array for operand, array in self._pairs()}
 
     def _pairs(self) -> Sequence[tuple[Any, Array]]:

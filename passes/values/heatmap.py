@@ -1,7 +1,7 @@
 """Heat maps of values as self-contained HTML, with embedded PNG.
 
-The colours are those of the report: small numbers are dark, large ones light. NaN and infinities
-have separate colours.
+The colours are the same as in the report: small numbers are dark, large numbers light. NaN and
+infinities have separate colours.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ class OperandShape:
 
 
 def operands_of(op: Operation) -> tuple[OperandShape, ...]:
-    """Return the tiles that an instruction touches, written ones first, as in signatures."""
+    """Return the tiles that an instruction touches, written tiles first, as in signatures."""
     found: list[OperandShape] = []
     for effect in effects(op):
         info = info_of(effect.value)
@@ -159,10 +159,10 @@ def smallest_normal(dtype: np.dtype[Any]) -> float:
 
 
 def ends_of(dtype: np.dtype[Any]) -> tuple[float, float]:
-    """Return the least and the largest finite number of a data type, where values saturate.
+    """Return the smallest and the largest finite number of a data type, where values saturate.
 
-    NaN for an end without saturation: 0 of unsigned integers, which is an ordinary value, and both
-    ends of booleans.
+    NaN replaces a number at which values do not saturate: 0 of unsigned integers, which is an
+    ordinary value, and both numbers for booleans.
     """
     if dtype.kind == "b":
         return np.nan, np.nan
@@ -187,7 +187,7 @@ class Statistics:
     subnormals: int
     """The number of nonzero elements that are smaller than the smallest normal number."""
     saturated: int
-    """The number of elements at an end of the range of their data type; see `ends_of`."""
+    """The number of elements at an end of their data type's range; see `ends_of`."""
 
     @staticmethod
     def of(array: Array) -> Statistics:

@@ -1,6 +1,6 @@
 """The items of a recording: instructions, their operands, and tiles.
 
-Items are created when they are accessed, and their values are computed then.
+Items are created, and their values computed, when they are accessed.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class RecordedOperand:
     """An operand of an instruction that has run.
 
     `name` is the operand's name in the signature (`data`), `tile` the kernel's name of the tensor.
-    `shape` and `dtype` are those of the operand, which may be a part of the tensor.
+    `shape` and `dtype` describe the operand, which may be a part of the tensor.
     """
 
     __slots__ = ("_instruction", "_number", "_shape")
@@ -121,12 +121,12 @@ class RecordedOperand:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of the part that the instruction touches."""
+        """The shape of the part of the tensor that the instruction touches."""
         return self._shape.shape
 
     @property
     def dtype(self) -> str:
-        """The public name of the data type in which the operand is stored."""
+        """The public name of the data type of the stored operand."""
         return self._shape.dtype
 
     @property
@@ -203,7 +203,7 @@ class RecordedInstruction:
 
     @property
     def loops(self) -> dict[str, int]:
-        """The values of surrounding loop variables, by name.
+        """The values of the variables of surrounding loops, by name.
 
         Includes Python loops only for a kernel that was recorded from its source.
         """
@@ -211,7 +211,7 @@ class RecordedInstruction:
 
     @property
     def operands(self) -> tuple[RecordedOperand, ...]:
-        """The tiles that the instruction touches, written ones first."""
+        """The tiles that the instruction touches, written tiles first."""
         return tuple(RecordedOperand(self, n, shape) for n, shape in enumerate(self._form.operands))
 
     @property
@@ -285,7 +285,7 @@ class RecordedInstruction:
 
 
 class RecordedTile:
-    """An instance of a variable: the contents of a tensor after consecutive writes.
+    """An instance of a variable: the contents of a tensor after a group of consecutive writes.
 
     A variable has an instance for each tensor that was allocated with its name. A tensor that is
     written in a loop on the device has an instance for each iteration, and one each for the writes
@@ -330,7 +330,7 @@ class RecordedTile:
 
     @property
     def writes(self) -> list[RecordedInstruction]:
-        """The instructions that wrote the instance or a part of it."""
+        """The instructions that wrote the instance, completely or partly."""
         return [self._instructions[number] for number in self._numbers]
 
     @property

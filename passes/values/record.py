@@ -101,9 +101,9 @@ class Recording:
         """The limit of the cache of values, in bytes."""
         self._forms: list[RecordedForm] = []
         self._form_of = array("l")
-        """For each instruction, its index in `_forms`."""
+        """For each instruction, the index of its form in `_forms`."""
         self._loops: list[DeviceLoops] = []
-        """For each instruction, the loops on the device around it with their iterations."""
+        """For each instruction, the loops on the device around it, with their iterations."""
         self._checkpoints: list[Checkpoint] = []
         self._run(budget // 2)
         self.results = [np.array(result) for result in plan.results(self._cursor.env)]
@@ -167,7 +167,7 @@ class Recording:
 
     @cached_property
     def _instances(self) -> dict[str, list[tuple[SSAValue, list[int], LoopIndices]]]:
-        """For each variable, its instances: (tensor, numbers of the writers, loops).
+        """For each variable, a list of its instances: (tensor, numbers of the writers, loops).
 
         An instance consists of consecutive writes of a tensor in one iteration of the surrounding
         device loops.
@@ -203,7 +203,7 @@ class Recording:
 
     @property
     def names(self) -> list[str]:
-        """The variables that were written, in order of their first write."""
+        """The variables that were written, in the order of their first write."""
         return list(self._instances)
 
     def __getitem__(self, name: str) -> Items[RecordedTile]:
@@ -338,7 +338,7 @@ class Recording:
         return as_authors_see(base, self._plan.array_of(base, cursor.env).copy())
 
     def steps(self) -> Iterator[tuple[RecordedInstruction, StepValues]]:
-        """Yield every instruction with its operands' values before and after, in execution order.
+        """Yield every instruction in order, with its operands' values before and after.
 
         Faster than accessing instructions one by one, and does not use the cache.
         """
@@ -353,15 +353,15 @@ class Recording:
             yield number, self._step()
 
     def first(self, predicate: Predicate = not_finite) -> Found | None:
-        """Return the first instruction that wrote matching elements and read none.
+        """Return the first instruction that wrote matching elements and read no matching elements.
 
         Args:
             predicate: returns True for each element of an array that matches, like `np.isnan`; by
                 default NaN and infinities match.
 
-        If every instruction that wrote matching elements also read some, they come from an input or
-        from uninitialised memory, and the result is the first instruction that wrote some. None if
-        no instruction wrote any. A constant number of an instruction counts as an operand, as
+        If every instruction that wrote matching elements also read some, these come from an input
+        or from uninitialised memory. The result is then the first instruction that wrote some. None
+        if no instruction wrote any. A constant number of an instruction counts as an operand, as
         filling a tile with -inf is intentional.
 
         Example: `print(record.first(np.isnan))`.
@@ -370,7 +370,7 @@ class Recording:
         return self._first(holds, lambda numbers, _values, _reads: bool(holds(numbers).any()))
 
     def first_saturated(self) -> Found | None:
-        """Return the first instruction that wrote saturated elements and read none.
+        """Return the first instruction that wrote saturated elements and read none of these.
 
         An element is saturated at the largest finite numbers of a float type, and at the least and
         the largest number of an integer type, except 0. Filling a tile with such a number is
@@ -448,6 +448,6 @@ def _holds(predicate: Predicate, values: Array) -> Any:
 
 
 def _ends_with(path: str, end: str) -> bool:
-    """True if the last parts of a path are all parts of another one."""
+    """True if the components of a path end with all components of another path."""
     parts, wanted = PurePath(path).parts, PurePath(end).parts
     return parts[-len(wanted) :] == wanted

@@ -1,7 +1,7 @@
 """Error bounds of rounding, shared by all comparisons of numbers.
 
-An instruction computes in float32 and rounds once to the data type of its result. A value that is
-a sum of `depth` terms, each of which depends on previously rounded values, has an error of at most
+An instruction computes in float32 and rounds once to the data type of its result. Let a value be a
+sum of `depth` terms that depend on previously rounded values. Its error is at most
 
     u(dtype) · |value|                       rounding of the result
     + earlier · scale                        previous rounding of operands
@@ -32,7 +32,7 @@ DTypeLike = DType | str | np.dtype[Any] | type
 
 @dataclass(frozen=True, slots=True)
 class Rounding:
-    """The errors of one rounding to a data type."""
+    """The errors caused by rounding once to a data type."""
 
     unit: float
     """The unit roundoff: the largest relative error of a normal number."""
@@ -91,7 +91,7 @@ def _rounding(name: str) -> Rounding:
 
 
 def rounding(dtype: DTypeLike) -> Rounding:
-    """Return the errors of rounding to a data type.
+    """Return the errors caused by rounding to a data type.
 
     Raises ValueError for packed types (`float8_e4m3fn_x4`), which are not numbers, and TypeError
     for other arguments that are not data types.
@@ -144,7 +144,7 @@ def departs(
         reference: the expected results, of the same shape, preferably in float32 or float64.
         allowed: the tolerance, or the largest error of each element.
         scale: see `Tolerance.of`.
-        dtype: the data type that `actual` was stored in; by default that of the array.
+        dtype: the data type that `actual` was stored in; by default the array's data type.
 
     NaN agrees only with NaN, and an infinity only with the same infinity. A reference beyond the
     range of `dtype` agrees with its rounding: the infinity or, without infinities, the largest

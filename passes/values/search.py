@@ -18,7 +18,7 @@ from nkijit.passes.values.instructions import (
 from nkijit.passes.values.items import RecordedInstruction, RecordedOperand
 
 Predicate = Callable[[Array], npt.NDArray[np.bool_]]
-"""Returns True for each element that matches, like `np.isnan`."""
+"""Returns True for each matching element of an array, like `np.isnan`."""
 
 
 Holds = Callable[[Array], npt.NDArray[np.bool_]]
@@ -33,17 +33,17 @@ def saturated(values: Array) -> npt.NDArray[np.bool_]:
 
 
 Given = Callable[[Array, Array, bool], bool]
-"""Returns True if an instruction's constant numbers explain the values that it wrote.
+"""Returns True if the constant numbers of an instruction explain the values that it wrote.
 
 The arguments are the numbers, the values, and True if the instruction reads a tile.
 """
 
 
 def fills(numbers: Array, values: Array, reads: bool) -> bool:
-    """True if an instruction fills its result with a number near the largest of the data type.
+    """True if an instruction fills its result with a number near the data type's largest.
 
-    An instruction that reads a tile clamps values instead, unless the number is so large that it
-    can only be the fill value of a mask.
+    If the instruction reads a tile, it clamps values instead. Exception: the number is so large
+    that it can only be the fill value of a mask.
     """
     _, high = ends_of(values.dtype)
     # Kernels do not clamp to 3.4e38, which is a common fill value of masks.
@@ -78,7 +78,7 @@ class Found:
     had: RecordedOperand | None
     """The operand that had matching elements before the instruction.
 
-    None if the instruction produced the first ones.
+    None if the instruction itself produced the first matching elements.
     """
 
     @property
@@ -114,7 +114,7 @@ class Found:
 
 
 def headline(instruction: RecordedInstruction, text: str) -> list[str]:
-    """Return an instruction's location with a message and its loops, and the source line."""
+    """Return lines with an instruction's location, a message and loops, and the source line."""
     loops = f" ({loops_text(tuple(instruction.loops.items()))})" if instruction.loops else ""
     lines = [f"{short_place(instruction.location)}: {text}{loops}"]
     lines += [f"  called from {short_place(place)}" for place in instruction.calls[1:]]
@@ -125,9 +125,9 @@ def headline(instruction: RecordedInstruction, text: str) -> list[str]:
 def operands_at(
     instruction: RecordedInstruction, written: RecordedOperand, index: tuple[int, ...]
 ) -> list[str]:
-    """Return a line for each operand that is read.
+    """Return a line of text for each operand that the instruction reads.
 
-    A line has the element, or row, of the operand that belongs to element `index` of the result.
+    The line shows the operand's element, or row, that corresponds to element `index` of the result.
     """
     lines: list[str] = []
     for operand in instruction.operands:

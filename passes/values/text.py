@@ -15,7 +15,7 @@ MOST_LINES = 40
 def record_text(
     kernel: str, instructions: Sequence[RecordedInstruction], names: Sequence[str]
 ) -> str:
-    """Return a table with a row for each line of a kernel that wrote a tile, in execution order.
+    """Return a table with a row for each kernel line that wrote a tile, in execution order.
 
     Args:
         kernel: the kernel's name.

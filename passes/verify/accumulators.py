@@ -9,8 +9,9 @@ contents of each lane: undefined since the kernel's start, a reduction with some
 undefined since an instruction clobbered it. The backward walk finds the lanes that are read later:
 a reduction that no path reads is lost.
 
-A reduction that is read out before another one begins is complete. An instruction that still
-continues it may have been meant to continue the other reduction, which is in other lanes.
+A reduction that is read out before another reduction begins is complete. If a later instruction
+still continues it, the author may have meant to continue the other reduction, which is in other
+lanes.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ class _Value:
 
 _Values = frozenset[_Value]
 _Pieces = dict[_Values, int]
-"""For each set of possible contents, the lanes that have it, as bits.
+"""Maps each set of possible contents to the lanes that have these contents, as bits.
 
 Immutable: visits replace the mapping.
 """
@@ -77,7 +78,7 @@ _UNKNOWN = _Value(known=False)
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """The use of accumulators that all instructions of one form share."""
+    """The use of accumulators by instructions that differ only in offsets and names."""
 
     owner: engine
     operator: str | None
@@ -91,7 +92,7 @@ class _Use:
     begins: bool
     """True if the kernel explicitly begins a reduction."""
     reads_out: bool
-    """True if the instruction reads through `reduce_res`, which is for complete results."""
+    """True if the instruction reads through `reduce_res`, which is meant for complete results."""
     data: int
     """The index of the operand whose partitions determine the lanes of the instruction."""
     all_lanes: int
@@ -107,9 +108,9 @@ class _Event:
     use: _Use
     lanes: int
     read_later: int = 0
-    """The lanes of the instruction that are read after it, on at least one path, as bits."""
+    """The lanes of the instruction that are read later on at least one path, as bits."""
     leaves: _Values = frozenset()
-    """The contents of the instruction's lanes after it has set them."""
+    """The contents of the instruction's lanes after the instruction."""
 
 
 def check_accumulators(kernel: KernelOp) -> Iterator[Diagnostic]:
@@ -126,7 +127,7 @@ def check_accumulators(kernel: KernelOp) -> Iterator[Diagnostic]:
 
 
 class _Reader:
-    """Creates events; instructions of one form share their `_Use`."""
+    """Creates events; equal instructions share their `_Use`."""
 
     def __init__(self, lanes: int):
         self.all_lanes = (1 << lanes) - 1
@@ -201,7 +202,7 @@ class _Flow:
         self.found: dict[tuple[int, str], Diagnostic] = {}
         """The findings by the position of the event and the rule id."""
         self.replaced: dict[_Event, tuple[str, NisaOp]] = {}
-        """For each instruction that set accumulators, how and to which one the values were lost."""
+        """For each instruction that set accumulators: how and by which one its values were lost."""
         self.blamed: set[_Event] = set()
         """Instructions with findings, and the instructions that set the values in question.
 
@@ -214,7 +215,7 @@ class _Flow:
         self._began: dict[engine, list[_Event]] = {}
         """The instructions that begin reductions, by engine, in program order."""
         self._read_by: dict[_Event, _Event] = {}
-        """For each instruction that set accumulators, the first one that reads its values out."""
+        """For each instruction that set accumulators, the first that reads the values out."""
 
     def keys(self, event: _Event) -> Iterable[engine]:
         return (event.use.owner,)
@@ -303,7 +304,7 @@ class _Flow:
         return self._clobbered[key]
 
     def _check(self, event: _Event, pieces: _Pieces, certain: bool) -> list[_Unusable]:
-        """Report the contents that an instruction cannot use, and return them."""
+        """Report register contents that an instruction cannot use, and return these."""
         undefined: list[_Unusable] = []
         mixed: list[_Unusable] = []
         use, op = event.use, event.op
@@ -349,16 +350,16 @@ class _Flow:
 
 @dataclass(slots=True)
 class _Resumption:
-    """A reduction that is continued after another one began."""
+    """A reduction that is continued after another reduction began."""
 
     by: _Event
     """The instruction that last set the accumulators."""
     reader: _Event | None
-    """The instruction that read the accumulators out before the other reduction began."""
+    """The instruction that read the accumulators before the other reduction began."""
     last: _Event
     """The instruction that began the other reduction."""
     lanes: int = 0
-    """The lanes in which the reduction is continued."""
+    """The lanes in which the first reduction is continued."""
 
 
 @dataclass(slots=True)
@@ -374,14 +375,14 @@ class _Unusable:
 
 
 def _put(pieces: _Pieces, lanes: int, contents: _Values) -> _Pieces:
-    """Return pieces in which the lanes hold `contents`."""
+    """Return a mapping in which the given lanes have `contents`."""
     left = {values: held & ~lanes for values, held in pieces.items() if held & ~lanes}
     left[contents] = left.get(contents, 0) | lanes
     return left
 
 
 def _changed(pieces: _Pieces, lanes: int, change: Callable[[_Value], _Value]) -> _Pieces:
-    """Return pieces in which `change` is applied to the contents of the lanes."""
+    """Return a mapping in which `change` is applied to the contents of the given lanes."""
     left = pieces
     for values, held in pieces.items():
         if held & lanes:
@@ -390,9 +391,10 @@ def _changed(pieces: _Pieces, lanes: int, change: Callable[[_Value], _Value]) ->
 
 
 def _needed(owner: engine) -> Callable[[_Event, int], int]:
-    """Return the step of the backward walk for an engine.
+    """Return the step of the backward walk for one engine.
 
-    From the lanes that are read after an event, the step computes those that are read before it.
+    The step maps the lanes that are read after an event to the lanes that are read before the
+    event.
     """
 
     def visit(event: _Event, needed: int) -> int:
@@ -408,7 +410,7 @@ def _needed(owner: engine) -> Callable[[_Event, int], int]:
 
 
 def _always_resets(first: NisaOp, second: NisaOp) -> bool:
-    """True if `first` always resets the accumulators and `second` is of another kind."""
+    """True if `first` always resets the accumulators and `second` is of another type."""
     declared = first.SPEC.accumulators
     return declared is not None and declared.command is not None and first.name != second.name
 
@@ -467,7 +469,7 @@ def _resumed(flow: _Flow) -> Iterator[tuple[tuple[int, str], Diagnostic]]:
 
 
 def _same_result(one: NisaOp, other: NisaOp) -> bool:
-    """True if two instructions read accumulators out to overlapping parts of one allocation."""
+    """True if two instructions read accumulators into overlapping elements of an allocation."""
     if not one.declares("reduce_res") or one.get("reduce_res") is None:
         return False
     result, earlier = one.required("reduce_res"), other.required("reduce_res")
@@ -478,7 +480,8 @@ def _same_result(one: NisaOp, other: NisaOp) -> bool:
 def _undefined(event: _Event, wrong: list[_Unusable], last: _Event | None) -> Diagnostic:
     """Return the finding that an instruction uses undefined accumulators.
 
-    `last` is the last instruction that began a reduction; None unless one is continued.
+    `last` is the last instruction that began a reduction, if the instruction continues one; else
+    None.
     """
     first = next((w for w in wrong if w.sure), wrong[0])
     value = first.value

@@ -79,7 +79,7 @@ def _box(alloc: AllocOp) -> _Box | None:
 
 @dataclass(slots=True, eq=False)
 class _Period:
-    """The positions (inclusive) between which the contents of a tile must stay."""
+    """The positions (inclusive) between which no other tile may overwrite a tile's bytes."""
 
     live: LiveRange
     box: _Box
@@ -103,9 +103,9 @@ class _InUse:
         self._pieces: defaultdict[tuple[MemoryRegion, int], list[_Period]] = defaultdict(list)
 
     def enter(self, period: _Period) -> list[_Period]:
-        """Add a period, and return those before it that share bytes and have not ended.
+        """Add a period; return the earlier periods that share bytes with it and have not ended.
 
-        The periods are added in the order of their starts.
+        Periods are added in the order of their starts.
         """
         box = period.box
         first, end = box.byte_range
@@ -121,9 +121,9 @@ class _InUse:
 def _periods(found: Liveness, boxes: Mapping[LiveRange, _Box]) -> list[_Period]:
     """Return the periods in which tiles at fixed addresses hold contents that are needed.
 
-    A tile that is completely overwritten has no live contents before that, so its live range is
-    split. The range is not split inside loops on the device, whose next iteration may need the
-    contents.
+    If an instruction overwrites a tile completely, the earlier contents are dead, so the live range
+    is split into periods there. The range is not split inside loops on the device, whose next
+    iteration may need the contents.
     """
     periods: list[_Period] = []
     last: dict[SSAValue, _Period] = {}
@@ -154,7 +154,7 @@ def _periods(found: Liveness, boxes: Mapping[LiveRange, _Box]) -> list[_Period]:
 
 
 def _outermost_loops(found: Liveness) -> dict[int, tuple[int, int]]:
-    """For each position in a loop, the first and last position of its outermost loop."""
+    """For each position in a loop, the first and last position of the outermost loop."""
     inside: dict[int, tuple[int, int]] = {}
     for loop in sorted(found.loops, key=lambda loop: loop.start - loop.end):
         if loop.start not in inside:

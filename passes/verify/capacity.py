@@ -38,7 +38,7 @@ MOST_ROWS = 8
 
 
 def check_capacity(kernel: KernelOp) -> Iterator[Diagnostic]:
-    """For each memory, yield a finding if the tiles in use exceed it, or get no addresses."""
+    """For each memory, yield a finding if the live tiles exceed it, or if they get no addresses."""
     crowded = _crowded(kernel)
     if crowded:
         found = liveness(kernel)

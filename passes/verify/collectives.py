@@ -1,4 +1,4 @@
-"""Checks of collectives in two parts: a prepare, and the trigger that runs it."""
+"""Checks of collectives in two instructions: a prepare, and a trigger that starts it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _found(op: NisaOp, message: str, prepared: NisaOp | None) -> Diagnostic:
 
 
 def _mismatch(prepared: NisaOp | None, trigger: NisaOp) -> str:
-    """Return why a trigger does not match the last prepare; empty if it does."""
+    """Return why a trigger does not match the last prepare; "" if both match."""
     if prepared is None:
         return "nothing is prepared"
     if TRIGGER_OF[type(prepared)] is not type(trigger):

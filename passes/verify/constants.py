@@ -1,4 +1,4 @@
-"""Checks that constants are not written: they are loaded once and shared."""
+"""Checks that no instruction writes constant data, which is loaded once and shared by all uses."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ Marks = npt.NDArray[np.int64]
 
 
 def check_cores(kernels: Sequence[KernelOp]) -> Iterator[Diagnostic]:
-    """Yield findings about races and endless waits between two cores.
+    """Yield findings about races and deadlocks between two cores.
 
     `kernels` are the programs of one launch, in the order of their cores.
     """
@@ -51,7 +51,7 @@ def check_cores(kernels: Sequence[KernelOp]) -> Iterator[Diagnostic]:
 
 @dataclass(slots=True)
 class _Program:
-    """The operations of one core, divided into phases by its meetings with the other core."""
+    """The operations of one core, in phases that end at meetings (barriers, collectives)."""
 
     kernel: KernelOp
     phases: list[list[Operation]] = field(default_factory=lambda: [[]])
@@ -60,7 +60,7 @@ class _Program:
     is_whole: bool = True
     """False if a loop contains an instruction that waits for the other core.
 
-    Races are not checked then.
+    If so, races are not checked.
     """
     ranges: Ranges = field(init=False)
 
@@ -81,7 +81,7 @@ class _Program:
 
 
 def _meetings(programs: Sequence[_Program]) -> Iterator[Diagnostic]:
-    """Compare the waiting instructions of two cores in pairs, up to the first difference."""
+    """Compare the instructions at which two cores wait in pairs, up to the first mismatch."""
     if not all(program.is_whole for program in programs):
         return
     one, two = [
@@ -111,7 +111,7 @@ def _meetings(programs: Sequence[_Program]) -> Iterator[Diagnostic]:
 
 @dataclass(slots=True)
 class _Keys:
-    """Keys of waiting instructions. Instructions that meet have equal keys."""
+    """Keys of waiting instructions. Instructions that wait for each other have equal keys."""
 
     kernel: KernelOp
     _shared: dict[SSAValue, int] = field(init=False)
@@ -168,15 +168,15 @@ class _Shared:
     written: list[Marks]
     """For each core and cell, the number of the operation that wrote the cell last."""
     read: list[Marks]
-    """For each core and cell, the number of the last read before the core itself wrote the cell."""
+    """For each core and cell, the last read before the core itself wrote the cell."""
     own: list[npt.NDArray[np.bool_]]
     """For each core, the cells that it has written so far."""
     first_unordered: int = 0
-    """The lowest number of an operation that no meeting orders before the current ones."""
+    """The lowest operation number of this phase; meetings order all earlier operations."""
     noted: list[tuple[int, Footprint, bool]] = field(
         default_factory=list[tuple[int, Footprint, bool]]
     )
-    """The accesses in the current phase: core, cells, and whether the cells are written."""
+    """The accesses in the current phase: core, cells, and whether the access is a write."""
     _footprints: dict[Extent, Footprint] = field(default_factory=dict[Extent, Footprint])
 
     @staticmethod
@@ -213,7 +213,7 @@ class _Shared:
         marks[~footprint.part(self.own[core])] = number
 
     def may_meet(self) -> bool:
-        """Whether an access of this phase may conflict with the other core; ends the phase.
+        """Whether an access of this phase may conflict with the other core's; ends the phase.
 
         Checking only the accessed cells is faster than checking the entire tensor.
         """
@@ -226,7 +226,7 @@ class _Shared:
         return False
 
     def pairs(self, one: Marks, two: Marks) -> Iterator[tuple[int, int]]:
-        """Yield the pairs of operations that marked the same cell since the last meeting."""
+        """Yield the pairs of operations that accessed the same cell since the last meeting."""
         both = (one >= self.first_unordered) & (two >= self.first_unordered)
         if both.any():
             many = int(two.max()) + 1
@@ -235,7 +235,7 @@ class _Shared:
 
 
 def _races(programs: Sequence[_Program]) -> Iterator[Diagnostic]:
-    """Yield races: bytes of shared HBM that one core certainly writes and the other accesses."""
+    """Yield races: shared HBM bytes that a core certainly writes and the other accesses."""
     if not all(program.is_whole for program in programs):
         return
     tensors = [shared_tensors(program.kernel) for program in programs]
@@ -319,7 +319,7 @@ def _conflicts(
 
 
 def read_race(core: int, reader: Operation, writer: Operation, name: str) -> Diagnostic:
-    """Return the finding that a core reads a tensor while the other core writes it."""
+    """Return the finding that a core reads a tensor while the other core writes the tensor."""
     other = 1 - core
     return diagnose(
         CORE_RACE,

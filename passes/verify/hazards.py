@@ -1,4 +1,4 @@
-"""Warnings about engines that wait for each other only because they reuse memory."""
+"""Warnings about engines that wait for each other only because tiles reuse memory."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
 @dataclass(slots=True)
 class _Clocks:
-    """For each event, the latest event of each queue that has certainly ended at its begin."""
+    """For each event, the latest event of each queue that has ended when it begins."""
 
     queues: list[int] = field(default_factory=list[int])
     ended: list[list[int]] = field(default_factory=list[list[int]])
 
     def join(self, clock: list[int], before: int) -> None:
-        """Record in a clock that an event, and all events that it waited for, have ended."""
+        """Record in a clock that an event has ended, and all events that it waited for."""
         for queue, number in enumerate(self.ended[before]):
             if number > clock[queue]:
                 clock[queue] = number
@@ -101,7 +101,7 @@ def _anti_first(dependence: Dependence) -> bool:
 
 
 def _is_unavoidable(before: Operation, dependence: Dependence) -> bool:
-    """True if the wait would also occur with another tile, or other parts of this tile."""
+    """True if the wait would also occur with another tile, or with other bytes of this tile."""
     if isinstance(before, RegisterLoadOp):
         return True  # loops wait for the register anyway; a load takes as long as a wait
     if type(before) in TRIGGER_OF:

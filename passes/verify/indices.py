@@ -21,7 +21,7 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
 
 def check_indices(kernel: KernelOp) -> Iterator[Diagnostic]:
-    """Yield a finding for each access whose index is out of bounds in some run of its instruction.
+    """Yield a finding for each access whose index is out of bounds in some execution.
 
     Covers registers and induction variables; the contents of index tiles are unknown.
     """

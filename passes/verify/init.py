@@ -56,13 +56,13 @@ def check_init(kernels: Sequence[KernelOp]) -> Iterator[Diagnostic]:
 
 
 def unwritten(op: Operation, effect: Effect, region: str) -> Diagnostic:
-    """Return the finding that a tile is read that is entirely unwritten."""
+    """Return the finding that an instruction reads an entirely unwritten tile."""
     message = f"'{effect.name}' is read, but nothing has written {region}"
     return diagnose(READ_UNWRITTEN, op, message, [(effect.name, effect.value)])
 
 
 def unreturned(effect: Effect, missing: Mask | None, entire: bool) -> Diagnostic:
-    """Return the finding that a tensor is returned that is not completely written."""
+    """Return the finding that the kernel returns a tensor that is not completely written."""
     owner = base_of(effect.value).owner
     # Arguments and constants count as written; their returned view can still leave them.
     shown = owner if isinstance(owner, AllocOp) else effect.value.owner

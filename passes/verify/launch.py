@@ -18,7 +18,7 @@ from nkijit.passes.diagnostics.places import positions
 
 
 def check_launch(kernels: Sequence[KernelOp]) -> list[Diagnostic]:
-    """Return the first difference between core 0's program and that of each other core."""
+    """Return the first difference between the program of core 0 and the program of another core."""
     first, *others = kernels
     found = (next(_differences(first, other), None) for other in others)
     return [diagnostic for diagnostic in found if diagnostic is not None]

@@ -129,10 +129,9 @@ def _small_dma(op: DmaCopyOp, target: Target) -> _Warning | None:
 
 
 def _moves_a_tensor(op: NisaOp) -> bool:
-    """True for a DMA between an entire HBM tensor and a tile with one run in each partition.
+    """True for a DMA between an entire HBM tensor and a tile with one run per partition.
 
-    Bytes that are adjacent in HBM are in different partitions, and there is no further data to move
-    with them.
+    Bytes that are adjacent in HBM are in different partitions, so a larger DMA would not help.
     """
     sides = sorted((op.operands[0], op.operands[1]), key=lambda v: info_of(v).region.on_chip)
     outside, inside = map(info_of, sides)
@@ -143,7 +142,7 @@ def _moves_a_tensor(op: NisaOp) -> bool:
 
 
 def _broadcast(op: DmaCopyOp, target: Target) -> _Warning | None:
-    """Warn about a load that reads the same row of HBM for many partitions."""
+    """Warn about a load that reads the same row of HBM into many partitions."""
     dst, src = info_of(op.dst), info_of(op.src)
     if src.region.on_chip or not dst.region.on_chip or src.indirection is not None:
         return None
@@ -164,9 +163,9 @@ def _broadcast(op: DmaCopyOp, target: Target) -> _Warning | None:
 
 
 _LEAST_BROADCAST_LOSS = 2048
-"""The smallest loss of a broadcast load that is reported, in cycles.
+"""The smallest loss, in cycles, for which a broadcast load is reported.
 
-Below it, alternatives take as long.
+Below this loss, the alternatives take as long.
 """
 _LEAST_LOSS = 128
 """The smallest loss that is reported, in cycles."""
@@ -257,7 +256,7 @@ class _Tables:
         self._cycles = target.timing.scalar.table_load_ns * target.timing.clocks.core_ghz
         self._resident: str | None = None
         self._replaced: dict[str, NisaOp] = {}
-        """For each table that was replaced, the instruction that loaded the replacing table."""
+        """For each replaced table, the instruction that loaded the replacement."""
         self._reported: set[NisaOp] = set()
 
     def follow(self, op: NisaOp) -> Iterator[Diagnostic]:
@@ -323,7 +322,7 @@ def _repeated_loads(program: Dependences) -> Iterator[Diagnostic]:
 
 
 _PART_OF_SBUF = 4
-"""The limit for the tiles of repeated loads: SBUF's size divided by this number.
+"""The limit for the tiles of repeated loads: the size of SBUF divided by this number.
 
 Larger tiles may not fit.
 """

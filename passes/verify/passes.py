@@ -58,11 +58,11 @@ class VerificationPass(ModulePass):
         return ()
 
     def suspect(self, kernel: KernelOp) -> Iterable[Diagnostic]:
-        """Return suspicious findings about the program of one core, which has no errors."""
+        """Return suspicious findings about the program of one core without errors."""
         return ()
 
     def advise(self, program: Dependences) -> Iterable[Diagnostic]:
-        """Return advice about the program of one core, which has no errors."""
+        """Return advice about the program of one core without errors."""
         return ()
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -81,7 +81,7 @@ class _RulesPass(VerificationPass):
 
 
 class VerifyBuffersPass(_RulesPass):
-    """Operands are in buffers that their instruction and engine can access."""
+    """Operands are in buffers that the instruction and its engine can access."""
 
     name = "verify-buffers"
     CATEGORIES = ("buffer",)
@@ -261,7 +261,7 @@ WHOLE: tuple[type[VerificationPass], ...] = (
 
 
 class VerifyPass(VerificationPass):
-    """All verification passes; one error carries their findings."""
+    """All verification passes; raises a single error with the findings of all passes."""
 
     name = "verify"
 
@@ -299,7 +299,7 @@ def find_all(
     """Return the findings of passes about a kernel, given as one program per core.
 
     A finding on both cores is reported once. Findings of `VerificationPass.suspect` and `advise`
-    are included only if there are no errors; `advise=False` omits those of `advise`.
+    are included only if there are no errors; `advise=False` omits the findings of `advise`.
     """
     found: list[Diagnostic] = []
     with unchanged(kernels):
@@ -332,6 +332,6 @@ def _has_errors(found: Iterable[Diagnostic]) -> bool:
 
 
 def _add(found: list[Diagnostic], more: Iterable[Diagnostic]) -> None:
-    """Add those findings of one core that were not reported for another core."""
+    """Add the findings of one core that were not reported for another core."""
     known = set(found)
     found += [d for d in collapse(more) if d not in known]

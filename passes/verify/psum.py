@@ -1,8 +1,9 @@
 """Checks of accumulation groups in PSUM.
 
 A group is a matmul that overwrites `dst`, followed by matmuls that add to the result. The forward
-walk tracks, byte by byte, the writes of the Tensor Engine, later writes of other engines, and later
-reads. Bytes are tracked per allocation: an earlier allocation at the same address does not count.
+walk tracks, for each byte, the writes of the Tensor Engine, later writes of other engines, and
+later reads. Bytes are tracked per allocation: an earlier allocation at the same address does not
+count.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class _Tile:
     known: bool
     """False if an index selects the tile's bytes at run time."""
     bank: object
-    """A key of the bank that contains the tile; None if the tile spans several banks.
+    """A key of the PSUM bank that contains the tile; None if the tile spans several banks.
 
     The key is the allocation's number (None if the address is fixed) and the bank's number.
     """
@@ -63,7 +64,7 @@ class _Tile:
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """The properties that instructions of one form share."""
+    """The properties that are equal for instructions that differ only in offsets and names."""
 
     roles: Sequence[tuple[int, Role]]
     """The index and the role of each operand."""
@@ -89,32 +90,32 @@ class _Event:
 
 @dataclass(slots=True)
 class _Memory:
-    """The state of the bytes of one allocation. Immutable by convention: visits replace it."""
+    """The state of the bytes of one allocation. Never mutated: a visit of an event replaces it."""
 
     sure: ByteSet = NOWHERE
-    """Bytes that were certainly written with results to which matmuls can add.
+    """Bytes that certainly contain results to which matmuls can add.
 
     Tiles with run-time addresses count as written.
     """
     maybe: ByteSet = NOWHERE
-    """Bytes that were written with results to which matmuls can add, on at least one path."""
+    """Bytes that contain results to which matmuls can add, on at least one path."""
     replaced: ByteSet = NOWHERE
-    """Bytes of `maybe` that another engine has overwritten since, on at least one path.
+    """Bytes of `maybe` that another engine has overwritten later, on at least one path.
 
     Matmuls cannot add to the results of that engine.
     """
     read: ByteSet = NOWHERE
-    """Bytes that were read since they were last written, on at least one path."""
+    """Bytes that were read after their last write, on at least one path."""
 
 
 _EMPTY = _Memory()
 _State = dict[int, _Memory]
-"""The state of each allocation, by its number."""
+"""The state of each allocation, by the allocation's number."""
 
 
 @dataclass(slots=True, eq=False)
 class _Group:
-    """A matmul, and the matmuls that add to its result, all in one bank."""
+    """A matmul, and the later matmuls that add to its result, all in one PSUM bank."""
 
     first: Operation
     place: ByteSet
@@ -153,9 +154,9 @@ class _Reader:
         self._layouts: dict[tuple[object, ...], tuple[ByteSet, ByteSet, int | None]] = {}
         self._forms: dict[tuple[object, ...], _Form] = {}
         self._multiplied: dict[int, ByteSet] = {}
-        """The bytes that matmuls have written, by allocation and relative to it."""
+        """For each allocation, the bytes that matmuls have written, relative to the allocation."""
         self.placed: dict[int, ByteSet] = {}
-        """The bytes of PSUM that matmuls have written, by allocation, for fixed addresses."""
+        """For each allocation with a fixed address, the bytes of PSUM that matmuls have written."""
         self._position = 0
         for number, op in enumerate(kernel.operations):
             if type(op) is AllocOp and info_of(op.result).region is MemoryRegion.psum:
@@ -217,7 +218,7 @@ class _Reader:
         return event
 
     def _added(self, tile: _Tile, accumulation: Accumulation | None) -> ByteSet:
-        """Return the bytes to which a matmul adds.
+        """Return the bytes of dst to which a matmul adds.
 
         With `accumulate=None`, these are the bytes that earlier matmuls in program order have
         written, as in the interpreter.
@@ -338,7 +339,7 @@ class _Flow:
             self.found[key] = diagnostic
 
     def _initialised(self, event: _Event, tile: _Tile, memory: _Memory, certain: bool) -> None:
-        """Report that some of the bytes to which a matmul adds may be unwritten."""
+        """Report a matmul that adds to bytes that may be unwritten."""
         if tile.known:
             missing = event.added - memory.maybe
         else:
@@ -425,7 +426,7 @@ class _Flow:
     # ------------------------------------------------------------ groups of a bank
 
     def _group(self, event: _Event, tile: _Tile, before: _Memory, state: _State) -> None:
-        """Extend the group that a matmul adds to, or start one. Called in the order of the walk."""
+        """Extend the group that a matmul adds to, or start a group; called in program order."""
         groups = self._groups.setdefault(tile.bank, [])
         touched = [group for group in groups if group.place.meets(tile.place)]
         memory = state[tile.base]
@@ -458,7 +459,7 @@ _LOOPS = "it depends on how often loops on the device run"
 
 
 def _is_unchanged(latest: _Group | None, tile: _Tile, memory: _Memory) -> TypeGuard[_Group]:
-    """True if the tile is unchanged and unread since the latest matmul of its bank wrote it."""
+    """True if the tile is unchanged and unread since its bank's latest matmul wrote it."""
     return latest is not None and latest.tile is tile and latest.memory is memory
 
 

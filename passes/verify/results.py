@@ -59,10 +59,11 @@ def _finding(kernel: KernelOp, result: CallResults) -> Diagnostic | None:
 
 
 def _is_mostly_overwritten(result: CallResults) -> bool:
-    """Whether the overwritten results are too many to be the unneeded ones of a loop's end.
+    """Whether more results are overwritten than the last iterations of inner loops explain.
 
-    The last iteration of an inner loop often computes a value that only a next one would read.
-    Another instruction overwrites that, and each inner loop has at least one other iteration.
+    The last iteration of an inner loop often computes a value for an iteration that never runs, and
+    another instruction overwrites the value. In each run of the inner loop, at least one other
+    iteration uses its value.
     """
     if result.on_device:
         return result.overwritten_by_itself > 0
@@ -92,7 +93,7 @@ def _overwritten(kernel: KernelOp, result: CallResults) -> Diagnostic:
 
 
 def _written(op: Operation) -> list[tuple[str, SSAValue]]:
-    """Return the operands that an operation writes, with their names."""
+    """Return the operands that an operation writes, each with its name."""
     return [(e.name, e.value) for e in effects(op) if e.role is not Role.read]
 
 
@@ -104,7 +105,7 @@ def _overwriter(result: CallResults) -> list[tuple[Operation, str]]:
 
 
 def _help(kernel: KernelOp, result: CallResults) -> str | None:
-    """Return the help that depends on both instructions; None for the rule's own."""
+    """Return a help text that depends on both instructions; None for the help of the rule."""
     op, by = result.op, result.overwriter
     is_loop = by is not None and call_of(by) == call_of(op)
     if not isinstance(by, NisaOp):
@@ -142,9 +143,9 @@ def _is_fill(op: Operation) -> bool:
 
 
 def _lost_results(kernel: KernelOp, returned: Collection[SSAValue]) -> Iterator[Diagnostic]:
-    """Yield a finding for each tensor in HBM that is written but neither read nor returned.
+    """Yield a finding for each HBM tensor that is written but neither read nor returned.
 
-    Tracing reports kernels that return nothing and write no argument; they are skipped here.
+    Kernels that return nothing and write no argument are skipped, because tracing reports them.
     """
     if kernel.core[1] > 1:
         return  # the other core may read shared tensors

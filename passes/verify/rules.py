@@ -24,7 +24,7 @@ from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
 CATEGORIES = ("buffer", "shape", "dtype", "operator", "target", "access")
-"""Categories of declared rules, in the order in which `verify` checks them."""
+"""Categories of declared rules, in the order in which `verify` checks the categories."""
 
 
 def check_rules(kernel: KernelOp, categories: Collection[str] = CATEGORIES) -> Iterator[Diagnostic]:
@@ -34,7 +34,7 @@ def check_rules(kernel: KernelOp, categories: Collection[str] = CATEGORIES) -> I
 
 
 def wrong_operations(kernel: KernelOp) -> set[Operation]:
-    """Return the operations that break a declared rule and that no device accepts."""
+    """Return the operations that break a rule and that no device accepts for this reason."""
     return {
         op
         for op, found in found_once(kernel, _broken_rules)
@@ -43,7 +43,7 @@ def wrong_operations(kernel: KernelOp) -> set[Operation]:
 
 
 def _broken_rules(kernel: KernelOp) -> list[tuple[Operation, list[Diagnostic]]]:
-    """Return the operations that break rules and their findings, in program order."""
+    """Return the operations that break rules, each with its findings, in program order."""
     wrong: list[tuple[Operation, list[Diagnostic]]] = []
     target = kernel.target
     forms = _Forms(target)
@@ -66,28 +66,28 @@ def _broken_rules(kernel: KernelOp) -> list[tuple[Operation, list[Diagnostic]]]:
 
 @cache
 def _rules_of(op_class: type[Operation], checked: bool) -> tuple[Rule, ...]:
-    """Return the rules to check for an operation; those on offsets only if its form was checked."""
+    """Return the rules to check: all, or only `by_offset` ones if an equal op was checked."""
     rules = all_rules_of(op_class)
     return tuple(rule for rule in rules if rule.by_offset) if checked else rules
 
 
 _LIMITS = ("scale", "bound", "count")
-"""The properties of a view that bound the elements that its index can select."""
+"""The properties of a view that limit the elements selectable by an index."""
 
 
 class _Forms:
-    """Computes keys of operations.
+    """Computes keys of operations that decide which rules the operations break.
 
-    Operations with equal keys break the same rules, apart from rules about offsets (`by_offset`).
+    Operations with equal keys break the same rules, apart from `by_offset` rules.
     """
 
     def __init__(self, target: Target):
         self._target = target
         self._numbers: dict[object, int] = {}
         self._types: dict[int, int] = {}
-        """For each tile type, by `id`, the number of the type without its offset."""
+        """For each tile type, by `id`, a number that does not depend on the offset."""
         self._values: dict[int, tuple[object, int, int]] = {}
-        """For each operand, by `id`: its key, the `id` of its allocation, and its index's or 0."""
+        """For each operand, by `id`: its key, its allocation's `id`, its index's `id` or 0."""
         self._places: dict[tuple[int, int, bool], int] = {}
         """The numbers of on-chip tiles with known positions, by types of tile and allocation."""
 
@@ -135,7 +135,7 @@ class _Forms:
         return self._numbers.setdefault(form, len(self._numbers))
 
     def _value_key(self, value: SSAValue) -> tuple[object, int, int]:
-        """Return a value's key, the `id` of its allocation, and that of its index or 0.
+        """Return a value's key, the `id` of its allocation, and the `id` of its index or 0.
 
         A scalar's key is the value itself: rules may read the constant that defines it.
         """
@@ -154,8 +154,8 @@ class _Forms:
     def _place(self, value: SSAValue, base: SSAValue) -> int:
         """Return the number of a tile without its index.
 
-        It represents the tile's type, and for the start of the tile as far as rules may depend on
-        it.
+        The number identifies the tile's type and the position of its first element, as far as rules
+        may depend on these.
         """
         tile = info_of(value)
         if not tile.region.on_chip:
@@ -204,7 +204,7 @@ def _diagnostic(op: Operation, rule: Rule, finding: Violation) -> Diagnostic:
 
 
 def _operand(op: NisaOp, name: str) -> SSAValue | None:
-    """Return an operand by its name, or by its position in a list of operands: `srcs[1]`."""
+    """Return an operand by its name; `srcs[1]` is an element of the list operand `srcs`."""
     field, _, position = name.partition("[")
     if not position:
         return op.operand_named(field)

@@ -62,7 +62,7 @@ def check_schedule(kernel: KernelOp) -> Iterator[Diagnostic]:
 
 
 def _against_data(kernel: KernelOp) -> Iterator[Diagnostic]:
-    """Yield findings about edges to a later instruction that depends on the waiting one."""
+    """Yield findings about edges to a later instruction that depends on the waiting instruction."""
     for block in blocks_out_of_order(kernel):
         stuck = Arrangement(block).stuck
         if not stuck:
@@ -86,14 +86,14 @@ def _against_data(kernel: KernelOp) -> Iterator[Diagnostic]:
 
 
 def _whole(op: Operation) -> list[str]:
-    """Return a note for an instruction in a loop, which can only be moved with the whole loop."""
+    """Return a note for an instruction in a loop, because only the whole loop can be moved."""
     if isinstance(op, (ForOp, WhileOp)):
         return ["the instruction is in a loop that runs as a whole"]
     return []
 
 
 class _Waits:
-    """The dependences among the units of a block that no order satisfies."""
+    """The waits among the operations of a block that no order satisfies."""
 
     def __init__(self, units: Sequence[Unit]):
         self._units = units
@@ -104,7 +104,7 @@ class _Waits:
             for op in unit.instructions
             if op.label in unit.labels
         }
-        """The units and instructions by the instruction's name."""
+        """The units (operations of the block) and instructions, by instruction name."""
 
     def _of(self, unit: Unit) -> list[Unit]:
         found = self._known.get(unit)

@@ -170,7 +170,7 @@ def same_dtype(*names: str) -> Rule:
 
 
 def constant_held(name: str, dst: str = "dst") -> Rule:
-    """Return the rule that `dst` has a data type that can hold the constant in field `name`.
+    """Return the rule that `dst` has a data type that can represent the constant in field `name`.
 
     The constant is stored unchanged.
     """
@@ -183,7 +183,7 @@ def constant_held(name: str, dst: str = "dst") -> Rule:
 
 
 def not_held(op: NisaOp, dst: str, what: str, number: float) -> Violation | None:
-    """Return the violation for a number that a tile's data type cannot hold; None if it can."""
+    """Return the violation for a number that a tile's data type cannot represent, or None."""
     tile = tile_of(op, dst)
     problem = None if tile is None else tile.dtype.cannot_hold(number)
     if tile is None or problem is None:
@@ -195,7 +195,8 @@ def not_held(op: NisaOp, dst: str, what: str, number: float) -> Violation | None
 def bits_held(operators: tuple[tuple[str, str], ...], data: str) -> Rule:
     """Return the rule that a constant operand of a bitvec operator fits the width of `data`.
 
-    A shift must be below that width. `operators` are pairs of fields: an operator and its number.
+    A shift must be below that width. `operators` are pairs of fields: an operator, and its constant
+    operand.
     """
 
     def check(op: NisaOp, target: Target) -> Violation | None:

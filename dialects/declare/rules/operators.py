@@ -48,7 +48,7 @@ def alu_operator(
     arities: tuple[int, ...] = (2,),
     bypass: bool = False,
 ) -> Rule:
-    """Return the rule that the fields hold ALU operators of these kinds and arities."""
+    """Return the rule that the fields have ALU operators of these kinds and operand counts."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         for name in names:
@@ -115,7 +115,7 @@ def op_pair(first: str, second: str, legal: tuple[tuple[str, str], ...]) -> Rule
 
 
 def op1_needs_op0(second: str, first: str) -> Rule:
-    """Return the rule that the second operator is set only if the first one is.
+    """Return the rule that the second operator is set only if the first operator is set.
 
     An operator is set if it is present and not bypass.
     """
@@ -186,7 +186,7 @@ def unary_operand(*pairs: tuple[str, str]) -> Rule:
 
 
 def reduce_op_in(*legal: str, name: str = "reduce_op") -> Rule:
-    """Return the rule that the operator of the accumulators is one of `legal`, or omitted."""
+    """Return the rule that the accumulators' operator is one of `legal`, or omitted."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         word = op.value_of(name)
@@ -214,8 +214,8 @@ def reduce_cmd_in(*legal: reduce_cmd) -> Rule:
 def reduce_cmd_needs_op(*, reset: bool) -> Rule:
     """Return the rule that every command that reduces has a `reduce_op`.
 
-    With `reset`, `reduce_cmd.reset` needs one as well, because the identity depends on the
-    operator.
+    With `reset`, `reduce_cmd.reset` needs a `reduce_op` as well, because the identity depends on
+    the operator.
     """
 
     def check(op: NisaOp, target: Target) -> Violation | None:

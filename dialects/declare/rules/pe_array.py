@@ -31,7 +31,7 @@ _ROW_TILES = (32, 64)
 
 
 def free_size(op: NisaOp, tile: TileInfo) -> int:
-    """Return the number of columns of an input whose contraction runs only over the partitions."""
+    """Return the columns of an input whose contraction runs only over the partitions."""
     return tile.free_size
 
 

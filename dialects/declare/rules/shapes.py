@@ -71,7 +71,7 @@ def size_match(*names: str) -> Rule:
 
 
 def not_transposed(first: str, second: str) -> Rule:
-    """Return the rule that one tensor does not have the other's dimensions in another order.
+    """Return the rule that a tensor's dimensions are not a permutation of the other tensor's.
 
     Other shapes of the same size are legal: they split and merge dimensions in a copy. Dimensions
     of size 1 are ignored.

@@ -21,7 +21,7 @@ from nkijit.dialects.rule_texts.targets import (
 
 
 def since(version: nc_version) -> Rule:
-    """Return the rule that the instruction requires this generation or a newer one."""
+    """Return the rule that the instruction requires at least this NeuronCore generation."""
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         if target.version >= version:
@@ -54,7 +54,7 @@ def operators_since(*names: str) -> Rule:
 def argument_since(
     version: nc_version, what: str, given: Callable[[NisaOp], bool], *operands: str
 ) -> Rule:
-    """Return the rule that an argument's value requires a generation or a newer one.
+    """Return the rule that an argument's value requires at least a given generation.
 
     `what` describes the value, and `given` returns True for instructions that have it.
     """

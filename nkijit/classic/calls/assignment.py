@@ -35,7 +35,7 @@ from nkijit.tracing.tracer import tracer_for
 
 @dataclass(frozen=True, slots=True)
 class Reduced:
-    """The result of `nl.loop_reduce`; the assignment `b[...] = nl.loop_reduce(…)` computes it."""
+    """The value of `nl.loop_reduce(…)`; `b[...] = nl.loop_reduce(…)` reduces into `b`."""
 
     tile: ClassicTensor
     compute: Callable[..., ClassicTensor]
@@ -60,7 +60,7 @@ def assign(target: ClassicTensor, value: Any, temporary_value: bool) -> None:
 
     Args:
         target: the tensor, or a part of one.
-        value: a tensor that broadcasts to it, or a number.
+        value: a tensor that broadcasts to the target, or a number.
         temporary_value: whether `value` has no other reference, so that the instructions that
             compute it may write to the target directly.
     """
@@ -99,7 +99,7 @@ def assign(target: ClassicTensor, value: Any, temporary_value: bool) -> None:
 
 
 def _is_same_place(one: ClassicTensor, other: ClassicTensor) -> bool:
-    """Return True when both are the same view of the same tensor."""
+    """Return True when both tensors are the same view of the same allocation."""
     if isinstance(other, Blocks) or one.shape != other.shape:
         return False
     value, place = other.whole(), one.whole()
@@ -107,10 +107,10 @@ def _is_same_place(one: ClassicTensor, other: ClassicTensor) -> bool:
 
 
 def _copy_region(target: ClassicTensor, source: ClassicTensor, region: MaskedRegion) -> None:
-    """Copy the region of a source in which a mask holds.
+    """Copy the elements of a source that a mask selects.
 
-    An engine copies it at once, with a predicate. If no engine can access the target, one copy per
-    block of the region does.
+    An engine copies all of them at once, with a predicate. If no engine can access the target, each
+    block of the masked region is copied separately.
     """
     if region.box is not None and region.rest and target.buffer.on_chip:
         part = target.part(region.box)
@@ -122,7 +122,7 @@ def _copy_region(target: ClassicTensor, source: ClassicTensor, region: MaskedReg
 
 
 def _merge(dst: NkiTensor, src: NkiTensor, region: MaskedRegion) -> None:
-    """Copy the elements in a region of any shape, with a predicate from `nisa.affine_select`."""
+    """Copy the elements of a region of any shape, with a predicate from `nisa.affine_select`."""
     assert region.box is not None
     predicate = temporary("predicate", region.box.sizes, "uint8")
     isa.memset(predicate, 1)
@@ -139,7 +139,7 @@ def _merge(dst: NkiTensor, src: NkiTensor, region: MaskedRegion) -> None:
 def fitting(target: ClassicTensor, source: ClassicTensor) -> ClassicTensor:
     """Return the source if it broadcasts to the target, or differs only in dimensions of size 1.
 
-    Ends the trace for any other source.
+    For any other source, tracing ends with a finding.
     """
     if broadcast(source.shape, target.shape) == target.shape:
         return source
@@ -175,7 +175,7 @@ def fill(dst: NkiTensor, value: Any) -> None:
 
 
 def copy(dst: NkiTensor, src: NkiTensor) -> None:
-    """Copy a view to another one, to which it broadcasts: on an engine, or by DMA if none can."""
+    """Copy a view to another view, with broadcasting: on an engine, or by DMA if no engine can."""
     if src.size != dst.size:
         src = _broadcast(src, dst.shape)
     engines = dst.buffer.on_chip and src.buffer.on_chip and begins_legally(dst)
@@ -209,7 +209,7 @@ def _broadcast(view: NkiTensor, shape: tuple[int, ...]) -> NkiTensor:
 def accumulate(target: ClassicTensor, value: Any, temporary_value: bool) -> ClassicTensor | None:
     """Let the matmul of `psum += nisa.nc_matmul(…)` accumulate in the target.
 
-    Returns the target, or None if the value is no matmul that can write there.
+    Returns the target, or None if the value is not a matmul that can write to the target.
 
     The first matmul overwrites the tile, so a `memset` that fills it with zeros for the sum is
     removed. A tile that was never written counts as zeros: a tile at a fixed address can have no
@@ -238,13 +238,13 @@ def accumulate(target: ClassicTensor, value: Any, temporary_value: bool) -> Clas
 
 
 def _computed(value: ClassicTile) -> TileBox:
-    """Return the block of a result that its instructions compute."""
+    """Return the block of a call's result that was computed; a mask may exclude the rest."""
     box = None if value.computed is None else value.computed.box
     return TileBox.whole(value.shape) if box is None else box
 
 
 def _uses_of(part: NkiTensor) -> Iterator[Operation]:
-    """Yield the instructions that access elements of a view; those of this very view first."""
+    """Yield the instructions that access elements of a view; first the direct users of the view."""
     base, value = part.storage.value, part.ssa_value()
     yield from _used_by(value)
     if value is not base:
@@ -259,7 +259,7 @@ def _used_by(value: SSAValue) -> Iterator[Operation]:
 
 
 def _is_written(target: ClassicTensor) -> bool:
-    """Return True when an instruction accesses the tensor or a part of it."""
+    """Return True when an instruction accesses any element of the tensor."""
     if isinstance(target, Blocks):
         return any(_is_written(tile) for _, tile in target.tiles())
     return next(_uses_of(target.whole()), None) is not None
@@ -289,7 +289,7 @@ def _only_zeros(part: NkiTensor) -> tuple[MemsetOp | None, bool]:
 def update(
     target: ClassicTensor, compute: Callable[[ClassicTensor, Any], ClassicTensor], value: Any
 ) -> None:
-    """Assign `compute(target, value)` to the target, in the region that `value` has values in."""
+    """Assign `compute(target, value)` to the target, where `value` has computed elements."""
     region = value.computed if isinstance(value, ClassicTile) else None
     if region is None or value.shape != target.shape:
         assign(target, compute(target, value), True)

@@ -1,8 +1,8 @@
 """Functions of the classic API as instructions: masks crop operands, results are allocated.
 
-`functional` is the body of all these functions. It finds the tile that a call spans (the operands
-broadcast together) and the part that the mask selects. It passes this part of every operand to the
-instruction, and returns a new tile.
+`functional` is the body of all these functions. It finds the tile that a call *spans* (the shape of
+all operands broadcast together) and the region of this tile that the mask selects. The instruction
+gets this region of every operand, and the call returns a new tile.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ from nkijit.tracing.tracer import tracer_for
 
 
 class Axis(int):
-    """A dimension of a result that has the size of a dimension of the spanned tile.
+    """A dimension of a result that has the size of a dimension of the spanned tile (`functional`).
 
     The integer is the number of the dimension in the tile that the call spans.
     """
 
 
 def refuse_rest(call: str, rest: Mapping[str, Any]) -> None:
-    """End the trace at undocumented arguments, which only the `**kwargs` of a signature takes."""
+    """End the trace at undocumented arguments, which reach a function only through `**kwargs`."""
     if rest:
         known = parameters_of(api_function(call, CLASSIC))
         names = ", ".join(f"'{name}'" for name in rest)
@@ -87,22 +87,22 @@ def functional(
         call: the name of the function in kernels.
         emit: emits the instructions: `emit(dst, **arguments)`, tensors as views of the current API.
             Often a function of `nkijit.isa`.
-        arguments: by name. Tensors among them broadcast to the tile that the call spans, unless
-            `axes` has their dimensions in it; so do index expressions and predicates.
+        arguments: the arguments by name. Tensors, index expressions and predicates broadcast to the
+            tile that the call spans, unless `axes` maps their dimensions.
         dtype: data type of the result.
         mask: the user's `mask=`, of the tile that the call spans.
         shape: dimensions of the result, `Axis(d)` for those of the tile that the call spans; by
             default that tile's.
         buffer: the memory of the result.
         spans: the shape of the tile that the call spans, by default derived from the operands.
-        axes: operands that do not broadcast, by name. The value has, for each dimension of the
-            operand, its number in the spanned tile; the tile has the dimensions of all operands.
+        axes: operands that do not broadcast, by name. The value lists, for each dimension of the
+            operand, the corresponding dimension of the spanned tile.
         per_partition: operands that share only the partition dimension with the spanned tile.
         updated: names of operands that the instructions also write.
         from_sbuf: operands that are copied to SBUF first if they are in PSUM.
         exact: the instructions compute in float32, and round to `dtype` when they write.
         by_dma: the instructions are DMAs, which can access every partition.
-        box_only: refuse masks that are no block, for functions that read across elements.
+        box_only: refuse masks that do not select a block, for functions that read across elements.
     """
     span = _Span.of(call, arguments, mask, spans, axes or {}, per_partition, box_only)
     box, region, spanned = span.region.box, span.region, span.shape
@@ -149,7 +149,7 @@ def in_pieces(
     operands: Mapping[str, Any],
     arguments: Mapping[str, Any],
 ) -> None:
-    """Emit an element-wise instruction, or several on parts of its operands.
+    """Emit an element-wise instruction, or several instructions on parts of the operands.
 
     An engine walks a limited number of dimensions in a partition. Operands with more dimensions are
     split along their shortest one, with one instruction per index.
@@ -198,7 +198,7 @@ def in_place(
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """The tile that a call spans, the region that masks select, and the operands of the call."""
+    """The tile that a call spans (`functional`), the region that masks select, and the operands."""
 
     shape: tuple[int, ...]
     region: MaskedRegion
@@ -216,7 +216,7 @@ class _Span:
         per_partition: Collection[str],
         box_only: bool,
     ) -> _Span:
-        """Return the span of a call, from the operands among its arguments."""
+        """Return the span of a call (see `functional`), from the operands among its arguments."""
         operands: dict[str, ClassicTensor | Index | Mask] = {}
         for name, value in arguments.items():
             if isinstance(value, (ClassicTensor, NkiTensor)):
@@ -271,7 +271,7 @@ def _refuse_mask(call: str, which: str) -> NoReturn:
 def _within(
     call: str, region: MaskedRegion, operand: Masked, axes: Sequence[int], shape: Sequence[int]
 ) -> MaskedRegion:
-    """Return the part of a region in which the mask of an operand holds as well."""
+    """Return the part of a region that the mask of an operand also selects."""
     own = MaskedRegion.of(operand.mask, operand.shape)
     if own.rest:
         _refuse_mask(call, f"the mask of operand '{operand.name}'")
@@ -282,11 +282,11 @@ def _within(
 def _reshaped(
     spanning: Mapping[str, ClassicTensor | Index | Mask], axes: Mapping[str, Sequence[int]]
 ) -> dict[str, ClassicTensor]:
-    """Return tensors in the shape of the largest one, if they broadcast within partitions.
+    """Reshape tensors to the shape of the largest tensor, if they broadcast within partitions.
 
-    A tensor is reshaped if it has one element per partition, or as many as the largest. Partitions
-    are never broadcast to another dimension. If several tensors are the largest, the first one
-    determines the shape.
+    A tensor is reshaped if it has one element per partition, or as many as the largest tensor.
+    Partitions are never broadcast to another dimension. If several tensors are the largest, the
+    first one determines the shape.
     """
     tensors = {
         name: v for name, v in spanning.items() if isinstance(v, ClassicTensor) and name not in axes
@@ -309,7 +309,7 @@ def _reshaped(
 
 
 def fresh_since(mark: Mark, result: NkiTensor, exact: bool, made: Sites = ()) -> Fresh | None:
-    """Return the instructions since a mark that compute a result; None if they are not known."""
+    """Return the instructions since `mark` (a point in the trace) for a result; None if unknown."""
     ops = instructions_since(result.storage.tracer, mark)
     alloc = result.storage.value.owner
     if not ops or not isinstance(alloc, AllocOp):
@@ -334,7 +334,7 @@ def composed(compute: Callable[..., NkiTensor], **fixed: Any) -> Callable[..., N
 
 
 def place(dst: NkiTensor, result: NkiTensor, mark: Mark) -> None:
-    """Make the instructions that compute `result` since a mark write to `dst`; else copy it."""
+    """Let the instructions that compute `result` write to `dst`; if impossible, copy `result`."""
     target = with_shape(dst, result.shape)
     fresh = fresh_since(mark, result, False)
     if fresh is None or not forward(result.storage.tracer, fresh, ClassicTile(target).part):
@@ -342,7 +342,7 @@ def place(dst: NkiTensor, result: NkiTensor, mark: Mark) -> None:
 
 
 def with_shape(view: NkiTensor, shape: Sequence[int]) -> NkiTensor:
-    """Return a view in a shape that differs from its own only by dimensions of size 1."""
+    """Return a view in a shape that differs from the view's shape only by dimensions of size 1."""
     if view.shape == tuple(shape):
         return view
     first = 1 if view.buffer.on_chip else 0
@@ -356,7 +356,7 @@ def with_shape(view: NkiTensor, shape: Sequence[int]) -> NkiTensor:
 
 
 def raised(call: str, view: NkiTensor, rank: int) -> NkiTensor:
-    """Return a tile with `rank` dimensions, for broadcasting; new ones are first, as in NumPy.
+    """Return a tile with `rank` dimensions, for broadcasting; as in NumPy, added ones are first.
 
     The first dimension remains the partition dimension, so its size must be 1.
     """
@@ -374,7 +374,7 @@ def raised(call: str, view: NkiTensor, rank: int) -> NkiTensor:
 
 
 def _of_rank(box: TileBox, rank: int) -> TileBox:
-    """Return a box with `rank` dimensions: tiles of one dimension have two on chip."""
+    """Extend a box to `rank` dimensions: 1-D tiles have a second dimension, of size 1, on chip."""
     missing = rank - len(box.starts)
     return TileBox(box.starts + (0,) * missing, box.sizes + (1,) * missing) if missing else box
 

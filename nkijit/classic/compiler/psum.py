@@ -14,12 +14,12 @@ from nkijit.tracing.dtype_names import missing
 
 
 def auto_alloc() -> MemoryRegion:
-    """Return the `buffer=` of tensors that are placed automatically: `nl.psum`."""
+    """Return the `buffer=` value of tensors that are placed automatically: `nl.psum`."""
     return MemoryRegion.psum
 
 
 def alloc(func: Callable[[tuple[int, ...], int, int], Any]) -> DirectAllocation:
-    """Return the `buffer=` of a tensor with blocks that `func` places.
+    """Return the `buffer=` value of a tensor whose blocks `func` places.
 
     Args:
         func: called for every block with its index (a tuple, empty without block dimensions), the
@@ -40,7 +40,7 @@ def mod_alloc(
     num_par_tiles: Sequence[int] = (),
     num_free_tiles: Sequence[int] = (),
 ) -> DirectAllocation:
-    """Return the `buffer=` of a tensor with blocks that take turns at a number of banks.
+    """Return the `buffer=` value of a tensor whose blocks rotate through a number of banks.
 
     Args:
         base_bank: the first bank.

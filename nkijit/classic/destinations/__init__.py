@@ -1,1 +1,1 @@
-"""Assignments `t[k] = nisa.f(x)` whose instruction can write its destination without a copy."""
+"""Detects assignments `t[k] = nisa.f(x)` whose instruction can write to `t` without a copy."""

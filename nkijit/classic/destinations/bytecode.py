@@ -1,8 +1,8 @@
-"""The origins and uses of values on the stack of a function, from its bytecode.
+"""Finds, in a function's bytecode, where values on the stack come from and where they are used.
 
-`dis` provides the name of a bytecode instruction and its effect on the height of the stack for the
-running Python. Only the names below depend on the version; they are those of Python 3.11 to 3.14.
-With an unknown name, a query has no answer.
+`dis` provides the name of each bytecode instruction and its effect on the height of the stack for
+the running Python. Only the names below depend on the version; they cover Python 3.11 to 3.14. If a
+name is unknown, queries return no answer.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any, NamedTuple, cast
 _ASSIGNMENTS = {"STORE_SUBSCR": 3, "STORE_SLICE": 4, "BINARY_OP": 1}
 """The bytecode instructions of assignments, and the depth of the assigned value on the stack.
 
-These instructions call `__setitem__` or `__iadd__`. The value is below the container and the key,
-below the container and both ends of a slice, or at the top (depth 1).
+These instructions call `__setitem__` or `__iadd__`. On the stack, the value is below the container
+and the key, below the container and both ends of a slice, or at the top (depth 1).
 """
 
 _IDLE = ("EXTENDED_ARG", "CACHE", "NOP", "NOT_TAKEN", "JUMP_FORWARD")
@@ -29,13 +29,13 @@ _READING = (
     *("CALL", "PRECALL", "KW_NAMES", "POP_JUMP_", "JUMP_IF_"),
     *_IDLE,
 )
-"""Prefixes of instructions that only access the operands of their own expression on the stack.
+"""Prefixes of instructions that access no stack values except the operands of their own expression.
 
 COPY, SWAP, stores and unpacking instructions are left out, because they also access other values.
 """
 
 _LEAVING = ("RETURN_", "RAISE_", "RERAISE", "JUMP_FORWARD", "JUMP_BACKWARD", "INTERPRETER_EXIT")
-"""Prefixes of instructions that do not continue with the next one."""
+"""Prefixes of instructions after which the next instruction does not run."""
 
 _VARIABLES = ("LOAD_FAST", "LOAD_NAME", "LOAD_DEREF", "LOAD_GLOBAL")
 _ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
@@ -46,7 +46,7 @@ _OF_CALLS = (
 """Prefixes of instructions that collect the arguments of a call."""
 
 _SAME = ("_BORROW", "_CHECK")
-"""Suffixes for ways of loading a variable, which are equivalent here."""
+"""Suffixes of the instructions that load a variable, whose differences do not matter here."""
 
 
 class BytecodeStep(NamedTuple):
@@ -61,7 +61,7 @@ class BytecodeStep(NamedTuple):
     effect_of_jump: int | None = None
     """The change of the stack height if the instruction jumps; None if it cannot jump."""
     begins: tuple[int | None, int | None] = (None, None)
-    """Line and column of the source where the instruction's expression begins."""
+    """Line and column of the source at which the instruction's expression begins."""
 
 
 MOST_FUNCTIONS = 256
@@ -75,7 +75,7 @@ class Bytecode:
         """Create an instance from bytecode instructions in the order of their offsets."""
         self._steps = steps
         self.makers: dict[int, frozenset[int]] = {}
-        """For each assignment, by its offset: offsets of the instructions that made the value."""
+        """For each assignment, by offset: offsets of the instructions that produced the value."""
         self._sources: list[list[tuple[int, int | None]]] = [[] for _ in steps]
         """For each instruction, its predecessors: (number, effect on the stack height)."""
         for number, step in enumerate(steps):
@@ -114,8 +114,7 @@ class Bytecode:
     def makers_of_assigned(self, number: int) -> frozenset[int]:
         """Return the instructions that may have produced the value of an assignment.
 
-        The set is empty unless it is certain that only the assignment takes the value from the
-        stack.
+        The set is empty unless the assignment is certainly the only user of the value on the stack.
         """
         depth = _ASSIGNMENTS.get(self._steps[number].name)
         return frozenset() if depth is None else self._makers(number, depth)
@@ -152,9 +151,9 @@ class Bytecode:
     # ---------------------------------------------------------------- uses of a value
 
     def is_returned(self, number: int) -> bool:
-        """Return whether the function returns an instruction's result directly.
+        """Return whether the function returns an instruction's result without other uses.
 
-        It may store the result in a variable first, if no instruction in between loads it.
+        The function may store the result in a variable first, if only the return loads it.
         """
         names: list[str] = []
         variables: set[Any] = set()
@@ -176,7 +175,7 @@ class Bytecode:
         return names == ["RETURN_VALUE"] or (stored and len(variables) == 1)
 
     def _next(self, number: int) -> int:
-        """Return the next instruction that is not idle, or the number of instructions."""
+        """Return the number of the next instruction outside of `_IDLE`, following jumps."""
         number += 1
         while number < len(self._steps) and self._steps[number].name in _IDLE:
             step = self._steps[number]
@@ -187,7 +186,7 @@ class Bytecode:
     # ---------------------------------------------------------------- called functions
 
     def function_called(self, number: int) -> Sequence[str]:
-        """Return the function that an instruction calls, as a variable and names of attributes.
+        """Return the name of the function that an instruction calls: a variable, then attributes.
 
         Example: `("nisa", "nc_matmul")`. Empty if the called function is any other expression. In
         the source, the expression of the function begins where the call begins; this distinguishes

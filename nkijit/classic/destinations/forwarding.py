@@ -1,8 +1,8 @@
-"""Makes instructions write where their result is assigned, as in `t[k] = nisa.f(x)`.
+"""Makes instructions write directly to the target of an assignment, as in `t[k] = nisa.f(x)`.
 
-Functions of the classic API return a tile. When it is assigned to a part of another tile at once,
-the instructions that have just been emitted write there, and the tile in between is removed, as in
-the vendor's compiler. Where that would change a number, a copy remains.
+Functions of the classic API return a tile. If it is immediately assigned to a part of another tile,
+the instructions that compute it write there instead, and the temporary tile is removed, as in the
+vendor's compiler. Where this would change a number, a copy remains.
 """
 
 from __future__ import annotations
@@ -39,15 +39,16 @@ class Fresh:
     ops: tuple[NisaOp, ...]
     """The instructions, in order."""
     exact: bool
-    """Whether the computation is in float32, so that a float32 tile holds it without rounding."""
+    """Whether the computation is in float32, so that a float32 tile stores it without rounding."""
     made: Sites = ()
     """The user's calls that created the result; empty if user code never sees the result."""
 
 
 def instructions_since(tracer: Tracer, mark: Mark) -> list[NisaOp] | None:
-    """Return the instructions emitted since a mark.
+    """Return the instructions emitted since a mark (a point of the trace).
 
-    None if the open block has changed, or other operations than declarations are among them.
+    None if the open block has changed, or if the operations include more than instructions and
+    declarations.
     """
     block, last = mark
     if tracer.mark()[0] is not block:
@@ -69,7 +70,7 @@ def forward(tracer: Tracer, fresh: Fresh, target: Callable[[TileBox], NkiTensor]
     Args:
         tracer: the tracer of the kernel.
         fresh: the instructions, and the tile that they have written so far.
-        target: returns the part of the target that a block of this tile is assigned to.
+        target: returns the part of the target to which a block of the written tile is assigned.
     """
     if not fresh.ops or not _are_last(fresh, tracer.mark()[1]):
         return False
@@ -111,7 +112,7 @@ def forward(tracer: Tracer, fresh: Fresh, target: Callable[[TileBox], NkiTensor]
 
 
 def _declare_above(place: Operation, values: Iterable[SSAValue]) -> None:
-    """Move the declarations of these values that follow an instruction to directly before it."""
+    """Move declarations of values that follow an instruction to directly before the instruction."""
     needed = {owner for value in values for owner in (base_of(value).owner, value.owner)}
     block, op = place.parent, place.next_op
     assert block is not None
@@ -166,7 +167,7 @@ def _box_of(access: AccessPattern, shape: tuple[int, ...]) -> TileBox | None:
 
 
 def _may_write(fresh: Fresh, part: NkiTensor, tile: TileInfo) -> bool:
-    """Return True when writing to `part` directly gives the same numbers as a copy of the tile."""
+    """Return True when writing to `part` directly gives the same numbers as copying the tile."""
     if part.buffer.on_chip is not tile.region.on_chip:
         return False
     if part.dtype == tile.dtype.name:
@@ -176,9 +177,9 @@ def _may_write(fresh: Fresh, part: NkiTensor, tile: TileInfo) -> bool:
 
 
 def _is_apart(fresh: Fresh, part: SSAValue) -> bool:
-    """Return True when the instructions, writing to `part`, overwrite no element that they read.
+    """Return True when the instructions would overwrite no element that they read in `part`.
 
-    An element that one instruction reads and writes in the same step is allowed.
+    An instruction may overwrite an element that it reads in the same step.
     """
     base = base_of(part)
     for op in fresh.ops:

@@ -1,12 +1,12 @@
 """Temporaries: assigned values without another reference, as in `t[k] = nisa.f(x)`.
 
 Bytecode shows the instructions that produce the value of an assignment, and a result records the
-calls that created it (`Sites`). If they agree, the result was only on the stack of that function:
+calls that created it (`Sites`). If both agree, the result was only on the stack of that function:
 no variable and no container refers to it.
 
 This also holds for a helper, `t[k] = helper(x)`, that returns the result of a call directly, if the
-assignment calls the helper itself: a cache in between would retain the result. It also holds for a
-variable that a function assigns once and reads only in `t += x`.
+assignment calls the helper itself: a cache in between would retain the result. The same is true for
+a variable that a function assigns once and reads only in `t += x`.
 
 All other values may have another reference and are copied, which is always correct.
 """
@@ -64,7 +64,7 @@ def _is_stored_and_added(code: CodeType, made: int, added: int) -> bool:
     """Return whether the result of a call is stored in a local variable that is read only once.
 
     The call is at the offset `made`; the read is the `t += x` at the offset `added`. There is no
-    jump between them, so no result is added twice.
+    jump between the two, so no result is added twice.
     """
     steps = list(dis.get_instructions(code))
     offsets = [step.offset for step in steps]
@@ -89,7 +89,7 @@ def _loaded(step: dis.Instruction) -> tuple[str, ...]:
 
 
 def _all(names: Any) -> tuple[str, ...]:
-    """Return the variables of a bytecode instruction; fused instructions (Python 3.13) have two."""
+    """Return the variables that a bytecode instruction names; fused ones (Python 3.13) name two."""
     return cast("tuple[str, ...]", names) if isinstance(names, tuple) else (str(names),)
 
 

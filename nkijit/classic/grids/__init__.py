@@ -1,1 +1,1 @@
-"""Launch grids, and the instances that are traced."""
+"""Launch grids of the classic API, and the tracing of their instances."""

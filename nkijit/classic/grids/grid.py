@@ -1,4 +1,4 @@
-"""SPMD launch grids: the instances of a kernel, and the core that runs each.
+"""SPMD launch grids: the instances of a kernel, and the core that runs each instance.
 
 Source: NKI API reference 2.26, nki.language.program_id, nki.language.spmd_dim and nki.language.nc;
 NKI programming model, "SPMD".
@@ -56,7 +56,7 @@ class spmd_dim:
         return prod(f.cores for f in self.factors if isinstance(f, nc))
 
     def core_of(self, index: int) -> int:
-        """Return the core that runs the instances with this index."""
+        """Return the core that runs the instances with a given index along the dimension."""
         inner = 1
         for factor in reversed(self.factors):
             if isinstance(factor, nc):
@@ -112,4 +112,4 @@ class LaunchGrid:
 
 
 ONE_INSTANCE = LaunchGrid((), 1, (0,))
-"""The grid of a kernel that is called without one: a single instance on one core."""
+"""The grid of a kernel that is called without a grid: a single instance on one core."""

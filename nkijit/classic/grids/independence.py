@@ -1,8 +1,8 @@
 """Checks that instances of a grid and iterations of `nl.affine_range` are independent.
 
-Loops are unrolled during tracing, so the IR does not contain them. `Independence` records the part
-of the trace that belongs to each iteration. After the trace it walks the operations once and looks
-for elements of one tensor that an iteration writes and another one writes or reads.
+Loops are unrolled during tracing, so the IR does not contain them. `Independence` records the range
+of the trace that belongs to each iteration or instance (a *part*). After the trace, one walk over
+the operations finds elements of tensors that one part writes and another part reads or writes.
 
 Source: NKI API reference 2.26, nki.errors, err_unexpected_output_dependencies, and
 nki.language.affine_range: "associative reductions" may carry from iteration to iteration.
@@ -40,17 +40,17 @@ _T = TypeVar("_T")
 
 @dataclass(slots=True)
 class _Loop:
-    """One run of a loop, with its iterations as parts; or a grid, with its instances as parts."""
+    """An executed loop whose parts are its iterations, or a grid whose parts are its instances."""
 
     part_name: str
-    """The name of a part in messages: `instance` or `iteration`."""
+    """The name of parts in messages: `instance` or `iteration`."""
     severity: str
     bounds: list[int] = field(default_factory=list[int])
-    """The positions in the trace's history where the parts begin, and where the last one ends."""
+    """The positions in the trace at which parts begin, and the end of the last part."""
 
 
 class Independence:
-    """The parts of a trace that belong to instances and iterations, in the order of tracing."""
+    """The parts of a trace (iterations of loops, instances of a grid), in the order of tracing."""
 
     def __init__(self, tracer: Tracer):
         """Start to record the history of the trace."""
@@ -67,7 +67,7 @@ class Independence:
         return self._parts(_Loop("instance", "error"), points)
 
     def iterations(self, numbers: Iterable[_T]) -> Iterator[_T]:
-        """Yield the iterations of an `affine_range`, and record the part of the trace of each."""
+        """Yield the iterations of an `affine_range`, and record the range of the trace of each."""
         return self._parts(_Loop("iteration", "warning"), numbers)
 
     def _parts(self, loop: _Loop, items: Iterable[_T]) -> Iterator[_T]:
@@ -99,21 +99,21 @@ class Independence:
 
 
 class _Access(NamedTuple):
-    """An access of one operation to one tile."""
+    """An access of an operation to a tile."""
 
     op: Operation
     base: SSAValue
     value: SSAValue
     writes: bool
     reduction: str | None
-    """The reduction operator, if the access accumulates into the tile; else None."""
+    """The operator of the reduction, if the access accumulates into the tile; else None."""
 
 
 class _Accesses:
-    """The accesses to all tensors that several parts of a loop or grid use, in program order."""
+    """The accesses to all tensors that several parts use, in program order."""
 
     def __init__(self, history: Sequence[Operation], bounds: Sequence[int]):
-        """`bounds`: the positions where the parts of all loops begin and end."""
+        """`bounds`: the positions in the trace at which the parts of all loops begin and end."""
         self._all: list[_Access] = []
         self._positions: list[int] = []
         """The position of each access in the history."""
@@ -125,9 +125,10 @@ class _Accesses:
         self._reaches: dict[SSAValue, Reach] = {}
 
     def conflicts(self, bounds: Sequence[int]) -> Iterator[tuple[_Access, _Access]]:
-        """Yield pairs of accesses by different parts of a loop to the same element.
+        """Yield pairs of accesses, by different parts of a loop, to the same element.
 
-        At least one of the two writes. Each tensor has at most one pair. `bounds` are the loop's.
+        At least one of the two accesses is a write. Each tensor has at most one pair. `bounds` are
+        the boundaries of the loop's parts.
         """
         edges = [bisect_left(self._positions, bound) for bound in bounds]
         touched: dict[SSAValue, list[tuple[int, _Access]]] = {}
@@ -169,7 +170,7 @@ class _Accesses:
 def _crossing(history: Sequence[Operation], bounds: Sequence[int]) -> Sequence[int]:
     """Return the positions of all operations on tensors that several parts may use.
 
-    These are the tensors that are used both before and after one of the bounds.
+    These are the tensors that are used both before and after one of the boundaries.
     """
     numbers: dict[SSAValue, int] = {}
     uses: list[tuple[int, int]] = []
@@ -245,7 +246,7 @@ _REDUCING = (NcMatmulOp, TensorTensorOp, TensorScalarOp, ScalarTensorTensorOp)
 
 
 def _reduction_into(op: Operation, tile: SSAValue) -> str | None:
-    """Return the operator of `tile = tile op operand`, if the instruction computes this.
+    """Return the operator if the instruction computes `tile = tile op operand`, else None.
 
     None unless the order of several such instructions does not matter.
     """
@@ -268,9 +269,9 @@ def _reduction_into(op: Operation, tile: SSAValue) -> str | None:
 def _meeting(
     touched: Sequence[tuple[int, _Access]], where: Mapping[SSAValue, Footprint], cells: int
 ) -> tuple[_Access, _Access] | None:
-    """Return the first pair of accesses by different parts to one element; two writes if possible.
+    """Return the first two accesses by different parts to the same element; two writes if possible.
 
-    Otherwise it is a read and a write. Accesses of one reduction do not count.
+    Otherwise, one access is a read. Accesses of the same reduction do not count.
     """
     marks = {writes: _Marks(cells, touched) for writes in (True, False)}
     read: tuple[_Access, _Access] | None = None
@@ -305,14 +306,14 @@ class _Marks:
         self._last = np.full(cells, -1, np.int64)
 
     def of_another_part(self, footprint: Footprint, part: int) -> _Access | None:
-        """Return an access by another part to a cell of the footprint, from the last accesses."""
+        """Return the last access by another part to a cell of the footprint; None without one."""
         last = footprint.part(self._last)
         others: Any = self._parts[last]
         found = (others != part) & (others >= 0)
         return self._touched[int(last[found].flat[0])][1] if found.any() else None
 
     def set(self, footprint: Footprint, number: int) -> None:
-        """Record access `number` as the last one to all cells of the footprint."""
+        """Record access `number` as the last access to all cells of the footprint."""
         footprint.part(self._last)[...] = number
 
 

@@ -21,15 +21,15 @@ class Instance:
     at: tuple[int, ...]
     """The instance's index in the grid."""
     shared: list[NkiTensor]
-    """Tensors in shared HBM, in the order in which every instance allocates them."""
+    """Tensors in shared HBM that all instances use; each allocates them in the same order."""
     independence: Independence
-    """The recorded parts of the trace, for the check that instances are independent."""
+    """Records the range of the trace of each instance, to check that instances are independent."""
     lazy: list[MemsetOp]
     """`memset`s of initial values that move to the tile's first use (`lazy_initialization`)."""
     places_automatically: bool
     """Whether to ignore the addresses in `buffer=` (`nki.compiler.force_auto_alloc`)."""
     allocated: int = field(default=0)
-    """The number of shared tensors that this instance has allocated."""
+    """The number of shared tensors that this instance has allocated so far."""
 
 
 _instance: ContextVar[Instance | None] = ContextVar("nkijit_instance", default=None)
@@ -41,7 +41,7 @@ def active_instance() -> Instance | None:
 
 
 def places_automatically() -> bool:
-    """Return True while tracing a kernel in which all tiles are placed automatically."""
+    """Return True while tracing a kernel with automatic placement of all tiles."""
     instance = _instance.get()
     return instance is not None and instance.places_automatically
 

@@ -1,1 +1,1 @@
-"""Index expressions, masks, and the boxes that they select."""
+"""Index expressions and masks of the classic API, and the boxes of elements that they select."""

@@ -20,7 +20,7 @@ def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
 
 @dataclass(frozen=True, slots=True)
 class TileBox:
-    """A block of a tile: its first index and its size in each dimension; sizes are at least 1."""
+    """A block of a tile: the first index and the size in each dimension; sizes are at least 1."""
 
     starts: tuple[int, ...]
     sizes: tuple[int, ...]
@@ -34,7 +34,8 @@ class TileBox:
     def within(self, shape: tuple[int, ...]) -> TileBox:
         """Return the corresponding box in an operand of `shape`, which broadcasts to the tile.
 
-        The operand has the last dimensions of the tile; its dimensions of size 1 remain whole.
+        The operand has the last dimensions of the tile; in its dimensions of size 1, the box has
+        size 1.
         """
         if self.sizes == shape:  # the whole operand, so its start is 0
             return self
@@ -69,9 +70,9 @@ class TileBox:
         return TileBox((self.starts[0], *rest.starts), (self.sizes[0], *rest.sizes))
 
     def across(self, axes: Sequence[int], shape: Sequence[int]) -> TileBox:
-        """Return the box of a tile of `shape` that has this box in its dimensions `axes`.
+        """Return a box of a tile of `shape` that equals this box in the tile's dimensions `axes`.
 
-        All other dimensions of the tile are whole.
+        In all other dimensions, the box covers the whole tile.
         """
         starts, sizes = [0] * len(shape), list(shape)
         for dim, start, size in zip(axes, self.starts, self.sizes, strict=True):

@@ -1,10 +1,10 @@
-"""Index expressions and masks, which are affine in the dimensions of the tile that they span.
+"""Index expressions and masks, which are affine in the dimensions of the tile that they index.
 
 `nl.arange(128)[:, None] * 2 + 1` is an `Index`: a constant, and one coefficient per dimension of
 the tile that the expression indexes. Loop variables and program ids are plain numbers during
 tracing, so they are part of the constant. A comparison of index expressions, `i < 64`, is a `Mask`:
-a conjunction of such comparisons. Neither holds an array. Index expressions become access patterns.
-A mask makes the patterns smaller, or becomes the predicate of `nisa.affine_select`.
+a conjunction of such comparisons. Neither stores an array. Index expressions become access
+patterns. A mask makes the patterns smaller, or becomes the predicate of `nisa.affine_select`.
 
 Sources: NKI API reference 2.21 to 2.26, nki.language.arange, nki.language.mgrid and nki.api.shared,
 "NKI API Masking"; NKI programming model, "Tensor Indexing".
@@ -53,7 +53,7 @@ def as_integer(value: Any) -> int | None:
 
 
 class Relation(Enum):
-    """The comparison operator of a constraint, by its name in `OPERATORS`; one side is 0."""
+    """The comparison operator between an affine expression and 0, by its name in `OPERATORS`."""
 
     not_negative = "greater_equal"
     zero = "equal"
@@ -63,8 +63,8 @@ class Relation(Enum):
 class AffineForm:
     """An index expression without its constant; see `Index` for the fields.
 
-    A loop variable is part of the constant, so all iterations of a loop share the forms of its
-    expressions. Equal forms are the same object while `of` caches them.
+    A loop variable is part of the constant, so the expressions of all iterations share their forms.
+    Equal forms are the same object while `of` caches them.
     """
 
     __slots__ = ("_bounds", "_scaled", "coefficients", "filled", "shape", "span")
@@ -92,7 +92,7 @@ class AffineForm:
     def of(
         shape: tuple[int, ...], coefficients: tuple[int, ...], filled: tuple[bool, ...]
     ) -> AffineForm:
-        """Return the form of expressions with these coefficients."""
+        """Return the form (expression without constant) with these coefficients."""
         return AffineForm(shape, coefficients, filled)
 
     def aligned(self, rank: int) -> tuple[int, ...]:
@@ -103,7 +103,7 @@ class AffineForm:
         return (0,) * (rank - len(self.shape)) + self.coefficients
 
     def picked(self, dims: Sequence[int], rank: int) -> AffineForm:
-        """Return the form with only the dimensions `dims` after broadcasting to rank `rank`."""
+        """Return the form with only the dimensions `dims`, after broadcasting to rank `rank`."""
         new = rank - len(self.shape)
         shape, filled = (1,) * new + self.shape, (False,) * new + self.filled
         coefficients = self.aligned(rank)
@@ -124,7 +124,7 @@ class AffineForm:
         return found
 
     def bounds(self, box: TileBox) -> tuple[int, int]:
-        """Return the lowest and the highest value in a box of the tile, without the constant."""
+        """Return the lowest and the highest value, without the constant, in a box of the tile."""
         found = self._bounds.get(box)
         if found is None:
             low = high = 0
@@ -140,11 +140,11 @@ class AffineForm:
 
 
 _REMEMBERED = 64
-"""The maximum number of multiples, and of bounds in boxes, that a form caches."""
+"""The maximum number of multiples of a form, and of its bounds in boxes, that the form caches."""
 
 
 class Index:
-    """An affine index expression (`nl.arange`, one of `nl.mgrid`).
+    """An affine index expression, e.g. `nl.arange(128)[:, None]`.
 
     The expression's value at position (i0, i1, …) of a tile of `shape` is
     `constant + Σ coefficients[d] * i_d`.
@@ -165,15 +165,15 @@ class Index:
     ):
         """`coefficients` of dimensions of size 1 do not matter and are stored as 0.
 
-        `filled`: per dimension, whether the expression does not depend on it and has it only
-        because `nl.mgrid` gives all its expressions the same shape; by default none.
+        `filled`: for each dimension, True if `nl.mgrid` has added it only to give all expressions
+        of a mesh the same shape; by default False.
         """
         self.form = AffineForm.of(tuple(shape), tuple(coefficients), tuple(filled))
         self.constant = constant
 
     @staticmethod
     def of(form: AffineForm, constant: int) -> Index:
-        """Return the expression of a form with a constant."""
+        """Return the expression that consists of a form and a constant."""
         index = Index.__new__(Index)
         index.form = form
         index.constant = constant
@@ -191,7 +191,7 @@ class Index:
 
     @property
     def filled(self) -> tuple[bool, ...]:
-        """For each dimension, whether only `nl.mgrid` has added it; see `__init__`."""
+        """For each dimension, True if only `nl.mgrid` has added it; see `__init__`."""
         return self.form.filled
 
     @property
@@ -203,7 +203,7 @@ class Index:
     def span(self) -> tuple[int, ...]:
         """The shape that an index selects: without the dimensions that `nl.mgrid` has filled.
 
-        The reference calls mgrid dense, as NumPy's is. Published kernels index one column with the
+        The reference calls mgrid dense, as in NumPy. Published kernels index one column with the
         first expression of a wide mesh, and combine expressions of meshes of different sizes.
         """
         return self.form.span
@@ -385,7 +385,7 @@ class Index:
 
 @lru_cache(maxsize=65536)
 def _combined(one: AffineForm, other: AffineForm, sign: int) -> AffineForm | None:
-    """Return the form of a sum (`sign` is 1) or difference (-1); None if they do not broadcast."""
+    """Return the form of a sum (`sign` is 1) or difference (-1); None if incompatible."""
     shape = broadcast(one.shape, other.shape) or broadcast(one.span, other.span)
     if shape is None:
         return None
@@ -398,7 +398,7 @@ def _combined(one: AffineForm, other: AffineForm, sign: int) -> AffineForm | Non
 def only_filled(forms: Sequence[AffineForm], rank: int) -> tuple[bool, ...]:
     """Return, for each of `rank` dimensions, whether `nl.mgrid` filled it in all expressions.
 
-    Expressions without the dimension do not count.
+    Expressions that lack the dimension are ignored.
     """
     known: list[list[bool]] = [[] for _ in range(rank)]
     for form in forms:
@@ -428,7 +428,7 @@ class Constraint:
     relation: Relation
 
     def negated(self) -> Constraint:
-        """Return the constraint that holds where this one does not."""
+        """Return the constraint that holds exactly where this constraint does not hold."""
         if self.relation is Relation.not_negative:
             return Constraint(-self.expression - 1, self.relation)
         other = Relation.zero if self.relation is Relation.not_zero else Relation.not_zero
@@ -458,7 +458,7 @@ class Mask:
     """The advice in findings about an argument that must be a tile."""
 
     def __init__(self, constraints: tuple[Constraint, ...]):
-        """The predicate holds where all of `constraints` hold."""
+        """Create the predicate that holds where all of `constraints` hold."""
         self.constraints = constraints
 
     @property

@@ -25,7 +25,7 @@ def arange(*args: Any) -> Index:
 
 
 class Grid(tuple[Index, ...]):
-    """The index expressions of `nl.mgrid[...]`, of one shape; `.p` is the first dimension's."""
+    """The index expressions of `nl.mgrid[...]`, all of one shape; `.p` is the first one."""
 
     @property
     def p(self) -> Index:

@@ -1,4 +1,4 @@
-"""The region of a tile in which a mask holds: its bounding box, and the boxes that cover it."""
+"""The region of a tile in which a mask holds: a bounding box, and boxes that cover the region."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ class MaskedRegion:
         return self.box is not None and not self.rest and self.box.is_whole(shape)
 
     def __and__(self, other: MaskedRegion) -> MaskedRegion:
-        """Return the region in which both predicates hold."""
+        """Return the region in which the predicates of both regions hold."""
         if self.box is None or other.box is None:
             return MaskedRegion(None, ())
         box = self.box.intersection(other.box)
         return MaskedRegion(box, (*self.rest, *other.rest) if box is not None else ())
 
     def boxes(self) -> Iterator[TileBox]:
-        """Yield blocks that cover the region, without overlap, in row-major order.
+        """Yield blocks that together cover the region, without overlap, in row-major order.
 
         The box is split index by index, one dimension after the other, and adjacent equal blocks
         are merged. A region that is a box gives one block.
@@ -90,7 +90,7 @@ def _least(form: AffineForm, shape: tuple[int, ...]) -> int | None:
 def _of_rank(constraint: Constraint, rank: int) -> Constraint:
     """Return a constraint without the dimensions of size 1 that only `nl.mgrid` has added.
 
-    They are removed only as far as a tile of `rank` dimensions lacks them.
+    These dimensions are removed only as far as a tile of `rank` dimensions lacks them.
     """
     given = constraint.expression
     pairs = list(enumerate(zip(given.shape, given.filled, strict=True)))
@@ -103,7 +103,7 @@ def _of_rank(constraint: Constraint, rank: int) -> Constraint:
 
 
 def _tightened(box: TileBox, constraint: Constraint) -> TileBox | None:
-    """Return the part of a box in which a constraint may hold, tightened in each dimension."""
+    """Shrink a box to the part in which a constraint may hold, dimension by dimension."""
     if constraint.relation is Relation.not_zero:
         return None if constraint.everywhere(box) is False else box
     expressions = [constraint.expression]
@@ -169,7 +169,7 @@ def _blocks(box: TileBox, rest: tuple[Constraint, ...], dim: int) -> list[_Block
 
 
 def _runs(box: TileBox, rest: tuple[Constraint, ...], dim: int) -> list[_Block]:
-    """Return one block per run of indices that fulfil all constraints.
+    """Return one block for each run of indices that fulfil all constraints.
 
     The constraints depend only on the dimension `dim` of the box.
     """
@@ -187,7 +187,7 @@ def _runs(box: TileBox, rest: tuple[Constraint, ...], dim: int) -> list[_Block]:
 
 
 def _are_adjacent(previous: list[_Block], inner: list[_Block], dim: int) -> bool:
-    """Return True when each block of `inner` continues the same block of `previous` along `dim`."""
+    """Return True when each block of `inner` continues that of `previous` along `dim`."""
     if len(previous) != len(inner):
         return False
     for (starts, sizes), (new_starts, new_sizes) in zip(previous, inner, strict=True):

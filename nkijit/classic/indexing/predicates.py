@@ -12,13 +12,13 @@ from nkijit.tracing.tensor import NkiTensor
 
 
 def pattern_of(expr: Index) -> tuple[list[list[int]], int]:
-    """Return the [step, count] pairs of an expression's free dimensions, and its partition step."""
+    """Return an expression's [step, count] pairs of the free dimensions, and its partition step."""
     steps = [[c, n] for c, n in zip(expr.coefficients[1:], expr.shape[1:], strict=True)]
     return steps, expr.coefficients[0]
 
 
 def select(dst: NkiTensor, pred: Mask, on_true_tile: NkiTensor, on_false_value: float) -> None:
-    """Write a tile where a predicate holds, else a number: one instruction per comparison."""
+    """Write `tile` where a predicate holds, else a number; one instruction per comparison."""
     always = Constraint(Index(dst.shape, (0,) * dst.ndim, 0), Relation.zero)
     source = on_true_tile
     for constraint in pred.constraints or (always,):
@@ -45,9 +45,9 @@ def fill_truth(dst: NkiTensor, pred: Mask) -> None:
 def choose(dst: NkiTensor, condition: Mask, x: NkiTensor | float, y: NkiTensor | float) -> None:
     """Write `x` where a predicate holds, else `y`.
 
-    A selection between a float tile and a number is one instruction per comparison. Others make a
-    tile of the predicate first: the number of `nisa.affine_select` is a float32, and its false case
-    is no tile.
+    A selection between a float tile and a number is one instruction per comparison. Other
+    selections first write the predicate to a tile, because the number of `nisa.affine_select` is a
+    float32, and its value for false is never a tile.
     """
     if isinstance(x, NkiTensor) and not isinstance(y, NkiTensor):
         whole = (x.shape, x.dtype) == (dst.shape, dst.dtype)

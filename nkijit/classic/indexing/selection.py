@@ -32,7 +32,7 @@ class Shape(tuple[int, ...]):
     @staticmethod
     @lru_cache(maxsize=4096)
     def of(sizes: tuple[int, ...]) -> Shape:
-        """Return the cached shape of these sizes: always one object, so that look-ups are fast."""
+        """Return the cached shape with these sizes: always the same object, for fast look-ups."""
         return Shape(sizes)
 
 
@@ -41,9 +41,9 @@ def _as_tuple(value: object) -> object:
 
 
 BASIC = (slice, DynamicSlice, type(Ellipsis))
-"""Kinds of indices that cannot be combined with index expressions."""
+"""Types of indices that cannot be combined with index expressions."""
 KNOWN = (Index, int)
-"""Kinds of indices that are known during tracing."""
+"""Types of indices whose values are known during tracing."""
 
 
 def plain_keys(keys: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -117,9 +117,9 @@ def _selected_dims(forms: Sequence[AffineForm], shape: tuple[int, ...]) -> Seque
     """Return the dimensions of an `nl.mgrid` mesh that the selected tile has, in the tile's order.
 
     Published kernels create one mesh for several tiles, `nl.mgrid[0:128, 0:1, 0:512]`: one index
-    uses the first and the last dimension, another one the last two. A dimension of size 1 that no
-    index uses is left out. If no index uses the partition dimension, a used dimension of size 1
-    takes its place. The result has at least two dimensions.
+    uses the first and the last dimension, another index uses the last two. A dimension of size 1
+    that no index uses is left out. If no index uses the partition dimension, a used dimension of
+    size 1 takes its place. The result has at least two dimensions.
     """
     rank = len(shape)
     unused = only_filled(forms, rank)
@@ -139,7 +139,7 @@ _Forms = tuple[AffineForm, ...]
 def selection(
     forms: _Forms, tiles: tuple[tuple[int, ...], ...], is_indirect: bool
 ) -> tuple[Shape | None, _Forms]:
-    """Return the shape that indices select, and the indices' forms for this shape.
+    """Return the shape that indices select, and the forms of the indices for this shape.
 
     The shape is None if the indices do not broadcast.
 
@@ -159,13 +159,13 @@ def selection(
 
 
 class _Placement(NamedTuple):
-    """The access pattern of a box of a selection, apart from the constants of its indices."""
+    """The access pattern of a box of a selection, without the constants of the indices."""
 
     shift: int
     """The offset of the box's first element if all constants are 0, in elements."""
     strides: tuple[int, ...]
     bounds: tuple[tuple[int, int], ...]
-    """The lowest and the highest value of each index in the box, without the constant."""
+    """The lowest and the highest value of each index in the box, without the index's constant."""
     mixed: int
     """The first dimension of the tensor whose index mixes partitions and free dimensions; or -1."""
 

@@ -1,4 +1,4 @@
-"""The bodies of instructions, which turn the arguments of a classic signature into a call.
+"""The shared bodies of classic instructions, which turn the arguments of a signature into a call.
 
 An instruction consists of its signature, its docstring and one call of `returning` or `writing`
 with `locals()`, as an instruction of the current API is one call of `emit`.
@@ -27,7 +27,7 @@ from nkijit.tracing.tracer import tracer_for
 _OF_EVERY_CALL = ("kwargs", "mask", "dtype")
 _LABEL = "name"
 _NATIVE = ("int32", "uint32")
-"""Integer types that float32 cannot represent exactly; some instructions do not convert them."""
+"""Integer types with values that float32 cannot represent; some instructions keep them."""
 
 
 def returning(
@@ -45,7 +45,7 @@ def returning(
         name: the name of the instruction.
         emit: emits the instruction, see `calls.functional`.
         given: the arguments of the signature: `locals()`.
-        dtype_of: names of the operands whose data types promote to the result's.
+        dtype_of: names of the operands from which the data type of the result is promoted.
         dtype: data type of the result if the user passes none, in place of `dtype_of`.
         options: further arguments of `calls.functional`.
     """
@@ -83,7 +83,8 @@ def writing(
 def _labelled(call: str, given: Mapping[str, Any]) -> Generator[None]:
     """Set the user's `name=` on the last instruction that the `with` block emits.
 
-    The reference does not list this argument. Published kernels use it, and the current API has it.
+    The reference does not list this argument, but published kernels use it, and the current API has
+    it.
     """
     label = given.get("kwargs", {}).get(_LABEL)
     if label is None:
@@ -130,7 +131,7 @@ def two_dimensional(call: str, argument: str, value: Any) -> ClassicTensor:
 
 
 def converting(emit: Callable[..., Any], dst: NkiTensor, dtype: str, *args: Any) -> None:
-    """Emit an instruction whose result must have the data type `dtype`, that of its source.
+    """Emit an instruction that can only write results of data type `dtype`, the type of its source.
 
     If `dst` has another data type, the instruction writes a temporary tile that is copied to `dst`.
     """

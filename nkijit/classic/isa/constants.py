@@ -11,7 +11,7 @@ from nkijit.tracing.dtype_names import missing
 
 
 class dge_mode(IntEnum, metaclass=Members):
-    """The unit that builds the descriptors of a DMA; the classic API has its own numbers."""
+    """The hardware that builds the descriptors of a DMA; the classic API has its own numbers."""
 
     none = 0
     swdge = 1

@@ -50,7 +50,7 @@ def _tensor_tensor(
 
 
 def _spread(tile: NkiTensor, dst: NkiTensor) -> NkiTensor:
-    """Return a tile with fewer elements than the result, repeated by a step of 0."""
+    """Return a tile in the shape of the result, with elements repeated by a stride of 0."""
     fits = tile.size == dst.size or tile.ndim != dst.ndim or tile.shape[0] != dst.shape[0]
     return tile if fits else broadcast_view(tile, dst.shape)
 

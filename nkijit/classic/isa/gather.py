@@ -59,7 +59,7 @@ def nc_stream_shuffle(
 
 
 def _source_box(call: str, region: MaskedRegion, source: ClassicTensor) -> TileBox:
-    """Return the block of `source` that a masked shuffle reads: the quadrants that it writes to."""
+    """Return the block of `source` in the quadrants of `dst` that a masked shuffle writes."""
     assert region.box is not None
     quadrant = PARTITIONS_PER_QUADRANT
     start, *firsts = region.box.starts

@@ -42,7 +42,7 @@ def _new(
     name: str,
     put: Callable[[ClassicTile], None] | None,
 ) -> ClassicTensor:
-    """Allocate a tensor, with one tile for each block; `put` writes the tile's initial values."""
+    """Allocate a tensor, with one tile for each block; `put` writes a tile's initial values."""
     region, placement = as_buffer(buffer)
     if places_automatically():
         placement = None
@@ -68,7 +68,7 @@ def _new(
 def _allocated(
     call: str, shape: tuple[int, ...], dtype: Any, region: Any, name: str, address: Any
 ) -> NkiTensor:
-    """Allocate a tile; instances of a grid share the tensors in shared HBM."""
+    """Allocate a tile; tensors in shared HBM are allocated once for all instances of a grid."""
     instance = active_instance()
     if region is not shared_hbm or instance is None:
         return allocate(call, shape, dtype, region, name, address)

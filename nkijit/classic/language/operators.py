@@ -1,7 +1,7 @@
-"""Element-wise functions: words that are functions of tiles and operators of instructions.
+"""Element-wise functions of tiles, which are also operators of instructions.
 
-`nl.add(x, y)` computes; `op=nl.add` names the operator. Each word is one object. It has the
-signature of its kind and emits the instructions of the current API's function of the same name.
+`nl.add(x, y)` computes; `op=nl.add` names the operator. Each function is one object, with the
+signature of its class. It emits the instructions of the current API's function of the same name.
 Sources: NKI API reference 2.26, nki.language; nki.api.shared, "NKI Type Promotion".
 """
 
@@ -54,9 +54,9 @@ class Function:
         return None if operator is None else Word(operator)
 
     def _several(self, dtype: Any) -> Callable[..., None]:
-        """Return an `emit` for `functional` that calls the current API's function of this name.
+        """Return an `emit` for `functional` that calls the current API's function of the same name.
 
-        That function emits several instructions.
+        The called function emits several instructions.
         """
         return composed(getattr(current, self.__name__), dtype=dtype)
 
@@ -255,7 +255,7 @@ _OF_TRUTH_VALUES: dict[Function, Any] = {
     bitwise_xor: logical_xor,
     invert: logical_not,
 }
-"""The logical functions that replace bitwise ones if the operands are truth values, as in NumPy."""
+"""The logical functions that replace bitwise functions for truth values, as in NumPy."""
 
 __all__ = [
     "abs",

@@ -55,7 +55,7 @@ def _instance(call: str) -> Instance:
 
 
 def _axis(call: str, axis: Any) -> int:
-    """An axis of the grid, or of any grid for kernels without one."""
+    """Check that an axis exists; a kernel without a grid accepts the axes of any grid."""
     dims = len(_instance(call).grid.sizes)
     try:
         number = operator.index(axis)

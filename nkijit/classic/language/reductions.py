@@ -39,7 +39,7 @@ def _reduce(
     keepdims: bool,
     rest: dict[str, Any],
 ) -> ClassicTensor:
-    """The body of all reductions: `emit(dst, axis=…, **fixed)`, with `x` as its `operand`."""
+    """The shared body of reductions: calls `emit(dst, axis=…, **fixed)` with `x` as `operand`."""
     refuse_rest(call, rest)
     tile = as_tensor(call, "x", x)
     axes = _free_axes(call, tile.ndim, axis)
@@ -263,9 +263,9 @@ def all_reduce(
     asynchronous: bool = False,
     **kwargs: Any,
 ) -> NoReturn:
-    """Refused: instances of a grid are traced, and run on their core, one after the other.
+    """Refused: the instances of a grid are traced one after the other, without a common result.
 
-    The tiles of later instances do not exist yet when the result is needed.
+    The tiles of later instances do not exist when an earlier instance needs the result.
     """
     tracer_for("nl.all_reduce").fail(
         UNSUPPORTED,

@@ -80,7 +80,7 @@ def transposed(
     mask: Any,
     buffer: MemoryRegion,
 ) -> ClassicTensor:
-    """The body of transposes: `compute(**{argument: view}, dtype=…)` of the unmasked part."""
+    """The shared body of transposes: calls `compute` with the unmasked part of the tile."""
     wanted = source.dtype if dtype is None else dtype
     return functional(
         call,
@@ -172,7 +172,7 @@ def expand_dims(data: Any, axis: Any) -> ClassicTensor | Index:
 def gather_flattened(
     data: Any, indices: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any
 ) -> ClassicTensor:
-    """Elements of each partition of `data`; see `nkijit.language.gather_flattened`.
+    """Elements of each partition of `data`, by index; see `nkijit.language.gather_flattened`.
 
     Args:
         data: (P, …) tile in SBUF; an index counts its free dimensions as flattened.

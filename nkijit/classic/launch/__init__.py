@@ -1,1 +1,1 @@
-"""Classic kernels and how they are called."""
+"""Kernels of the classic API, and the ways to call them."""

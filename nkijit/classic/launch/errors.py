@@ -1,7 +1,7 @@
-"""Names in the public error reference (`nki.errors`) for findings of classic kernels.
+"""Names of findings of classic kernels in the public error reference (`nki.errors`).
 
-The id of a rule that only the classic API has is the name of the error. This module maps the rules
-that both APIs share to the names of their errors in the classic API.
+If only the classic API has a rule, the id of the rule is the name of the error. This module maps
+the rules that both APIs share to the names of their errors in the classic API.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ ERROR_OF_RULE: dict[str, str] = {
     "indirect-base": "err_copy_dynamic_indirect_indices_not_natively_supported",
     "output-unwritten": "err_tensor_output_not_written_to",
 }
-"""Names of errors in the reference, by the id of the rule."""
+"""Maps ids of rules to the names of errors in the reference."""
 
 ERROR_OF_OPERAND: dict[tuple[str, str], str] = {
     ("dtype", "bias"): "err_activation_bias_invalid_type",
     ("dtype", "scale"): "err_activation_scale_invalid_type",
     ("column", "scale"): "err_activation_scale_scalar_or_vector",
 }
-"""Names of errors in the reference, by the id of the rule and the operand of an activation."""
+"""Maps ids of rules, with an operand of activation, to the names of errors in the reference."""
 
 _ACTIVATIONS = ("nisa.activation", "nisa.activation_reduce")
 
 
 def with_error_name(diagnostic: Diagnostic) -> Diagnostic:
-    """Return the finding with a note of its name in the error reference, where the name differs."""
+    """Return the finding with a note of its name in the error reference, if the name differs."""
     name = ERROR_OF_RULE.get(diagnostic.rule.id)
     if diagnostic.subject in _ACTIVATIONS and diagnostic.operands:
         broken = (diagnostic.rule.id, diagnostic.operands[0].name)

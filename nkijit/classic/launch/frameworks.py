@@ -8,7 +8,7 @@ from nkijit.kernels.kernel import UnsupportedError
 
 
 class FrameworkKernel:
-    """The base class with which frameworks put kernels into HLO, which nkijit does not have.
+    """The base class with which frameworks embed kernels in HLO; nkijit does not support HLO.
 
     Kernels take arrays of NumPy, PyTorch and JAX as they are. Every use raises UnsupportedError.
     Source: NKI API reference 2.26, nki.FrameworkKernel.

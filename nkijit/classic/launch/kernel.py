@@ -1,4 +1,4 @@
-"""Classic kernels: the same tracer, with classic tensors, and an instance per point of a grid."""
+"""Classic kernels: traced with classic tensors, once for each point (instance) of a grid."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ class Launch:
     grid: LaunchGrid | None = None
     mode: Mode = field(default_factory=Mode)
     automatic: bool = False
-    """Whether to place all tiles automatically, also those with an address."""
+    """Whether to place all tiles automatically, including tiles with an address."""
 
     @property
     def specialises(self) -> tuple[LaunchGrid | None, bool, bool]:
-        """The settings that affect the trace, as a part of the cache key."""
+        """The settings that affect the trace; they are part of the cache key."""
         return self.grid, self.mode.kernel_return, self.automatic
 
 
@@ -139,7 +139,7 @@ class ClassicKernel(Kernel[_P]):
         return self._launched.mode
 
     def placed_automatically(self) -> Self:
-        """Return the kernel with all tiles placed automatically, also those with an address."""
+        """Return the kernel with automatic placement of all tiles, even tiles with an address."""
         return self._changed(launch=replace(self._launched, automatic=True))
 
     @property
@@ -242,7 +242,7 @@ def _returned(tracer: Tracer, function: Callable[..., Any], item: Any) -> Any:
 
 
 def _check_same_tensors(tracer: Tracer, function: Callable[..., Any], one: Any, two: Any) -> None:
-    """Record a finding if instances return different tensors; they must return shared ones."""
+    """Record a finding if instances return different tensors; all must return the same ones."""
     storages: list[list[Any]] = [[], []]
     for result, found in zip((one, two), storages, strict=True):
         _mapped(result, lambda item, found=found: found.append(_identity(item)))

@@ -27,7 +27,7 @@ PERCENTILES = (0, 1, 10, 25, 50, 90, 99, 100)
 
 
 class NoDeviceWarning(UserWarning):
-    """A mode for a device with the vendor's compiler is interpreted and predicted here."""
+    """A mode for devices was requested; nkijit interprets the kernel and predicts times instead."""
 
 
 class Latency:
@@ -60,7 +60,7 @@ class Outcome:
 
 @dataclass(frozen=True, kw_only=True)
 class Mode:
-    """A mode in which kernels are called; the fields are its options, by their public names."""
+    """A mode in which kernels are called; the fields are its public options."""
 
     additional_compile_opt: str = ""
     """Flags of the vendor's compiler, without effect."""
@@ -92,9 +92,9 @@ class _OnDevice(Mode):
 
     _warned: ClassVar[bool] = False
     save_neff_name: StrPath | None = None
-    """The name of the vendor's binary; none is written."""
+    """The file name of the vendor's binary; no such file is written."""
     save_trace_name: StrPath | None = None
-    """The name of the timeline, which gets another suffix: `profile.perfetto.json`."""
+    """The file name of the timeline; the suffix is replaced: `profile.perfetto.json`."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

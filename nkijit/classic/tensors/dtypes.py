@@ -1,4 +1,4 @@
-"""Data types as classic kernels name them: NumPy's own, and those of ml_dtypes.
+"""Data types as classic kernels name them: the types of NumPy and of ml_dtypes.
 
 Source: NKI API reference 2.26, nki.language data types and nki.api.shared.
 """
@@ -26,12 +26,12 @@ uint8 = np.uint8
 bool_ = np.bool_
 
 _NUMPY = {name: dtype for name, dtype in STORAGE.items() if dtype.name == name}
-"""NKI data types that NumPy or ml_dtypes has, by name; others are stored as one of these."""
+"""NKI data types that NumPy or ml_dtypes has, by name; other types are stored as one of these."""
 _NUMPY["bool_"] = np.dtype(np.bool_)
 
 
 def as_numpy(name: str) -> Any:
-    """Return the NumPy data type of one of NKI's, or its name if NumPy does not have it."""
+    """Return the NumPy data type of an NKI data type; the type's name if NumPy does not have it."""
     return _NUMPY.get(name, name)
 
 

@@ -22,7 +22,7 @@ from nkijit.passes.analysis.bytes.footprints import Cells, extent_of
 
 
 def settle(fills: Sequence[MemsetOp]) -> None:
-    """Move the fills of whole tiles to their first use, and remove fills that are never read."""
+    """Move the fills of whole tiles to the first use, and remove fills that are never read."""
     numbers: dict[Block, dict[Operation, int]] = {}
     for fill in fills:
         block = fill.parent
@@ -49,7 +49,7 @@ def _users(base: SSAValue) -> Iterator[Operation]:
 
 
 def _is_overwritten(base: SSAValue, users: Sequence[Operation]) -> bool:
-    """Return True when operations, in their order, overwrite all of a tile before any reads it."""
+    """Return True when operations overwrite a whole tile before any operation reads it."""
     reach = reach_of(base)
     cells = Cells(reach, [extent_of(value, reach) for value in (base, *views_of(base))])
     written = np.zeros(cells.count, np.bool_)

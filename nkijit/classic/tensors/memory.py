@@ -102,10 +102,10 @@ def _integers(place: Any, count: int) -> tuple[int, ...] | None:
 
 
 class Modulo:
-    """Places blocks in rotation: `counts[d]` places for block dimension `d`, from `base` on."""
+    """Places blocks in rotation: block dimension `d` uses `counts[d]` addresses in turn."""
 
     def __init__(self, name: str, counts: Sequence[int], base: int):
-        """`name` is the name of the argument `counts` in messages.
+        """Create a rotation. `name` is the name of the argument `counts` in messages.
 
         Raises ValueError for a count below 1 or a negative base.
         """
@@ -134,7 +134,7 @@ class Modulo:
 
 
 def as_buffer(buffer: Any) -> tuple[Any, DirectAllocation | None]:
-    """Return the memory that a `buffer=` names, and the addresses that it assigns, if any."""
+    """Return the memory that a `buffer=` names, and its addresses (None without addresses)."""
     if isinstance(buffer, DirectAllocation):
         return buffer.region, buffer
     if isinstance(buffer, ModuleType):  # nki.compiler.sbuf itself means its auto_alloc()

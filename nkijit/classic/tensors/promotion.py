@@ -68,9 +68,9 @@ def _as_stored(dtype: DType) -> DType:
 
 
 def _first(holds: Any, one: DType, two: DType, widened: Sequence[str], widest: str) -> DType:
-    """Return the first of `one`, `two` and the widened types that represents all values of both.
+    """Return the first type that represents all values of both `one` and `two`.
 
-    Returns `widest` if there is none.
+    The candidates are `one`, `two` and the widened types; the result is `widest` if none fits.
     """
     for name in (one.name, two.name, *widened):
         if all(holds(name, dtype.name) for dtype in (one, two)):

@@ -2,8 +2,8 @@
 
 There are three kinds of tensors. A `ClassicTile` is a view of the current API. A `Selected` has the
 elements that index expressions select; it becomes a view when an instruction uses it, with its
-mask. `Blocks` are tiles with leading block dimensions. All of them give instructions a view of the
-current API through `part`.
+mask. `Blocks` are tiles with leading block dimensions. The method `part` of each returns a view of
+the current API for instructions.
 
 Sources: NKI API reference 2.26, nki.tensor; NKI programming model, "Tensor Indexing"; NKI block
 dimension migration guide.
@@ -89,7 +89,7 @@ class ClassicTensor:
         "shape",
         "view",
     )
-    """The members that kernels use; nkijit uses the others."""
+    """The documented members, which kernels may use; the other members are internal."""
 
     @property
     def _element(self) -> str:
@@ -97,7 +97,7 @@ class ClassicTensor:
 
     @property
     def _views(self) -> Sequence[NkiTensor]:
-        """The views of the current API that the tensor is taken from."""
+        """The views of the current API through which the tensor accesses memory."""
         raise NotImplementedError
 
     @property
@@ -111,11 +111,11 @@ class ClassicTensor:
         raise NotImplementedError
 
     def part(self, box: TileBox) -> NkiTensor:
-        """Return the view of a block of the tile. Ends the trace when it cannot exist."""
+        """Return the view of a block of the tile. Ends the trace if there is no such view."""
         raise NotImplementedError
 
     def whole(self) -> NkiTensor:
-        """Return the view of all of the tile."""
+        """Return the view of the whole tile."""
         return self.part(TileBox.whole(self.shape))
 
     @property
@@ -152,7 +152,7 @@ class ClassicTensor:
         return ClassicTile(self.whole().view(dtype))
 
     def assert_shape(self, shape: Any) -> ClassicTensor:
-        """Return the tensor itself if it has that shape; else end the trace."""
+        """Return the tensor itself if it has the given shape; else end the trace."""
         if tuple(shape) != self.shape:
             self.fail(TILE_EXPECTED, f"its shape is {self.shape}, not {tuple(shape)}")
         return self
@@ -168,7 +168,8 @@ class ClassicTensor:
     def __bool__(self) -> bool:
         """Return True and record a warning.
 
-        It is an error for the result of a comparison, and as the test of `while`.
+        For the result of a comparison, and in the test of `while`, a truth value is an error
+        instead.
         """
         tracer = tracer_for("nki.tensor")
         subject, frame = f"tensor '{self.name}'", author_frame()
@@ -195,31 +196,31 @@ class ClassicTensor:
 def element_of(tensor: ClassicTensor) -> str:
     """Return the name of a tensor's data type.
 
-    This is a function because the members of a tensor are those of the reference.
+    It is a function because tensors have only the members that the reference documents.
     """
     return tensor._element  # pyright: ignore[reportPrivateUsage]
 
 
 def mark_masked(tensor: ClassicTensor) -> None:
-    """Mark a tensor's allocations in the IR: a mask leaves out some of their elements."""
+    """Mark a tensor's allocations in the IR as partly unwritten, because of a mask."""
     for view in tensor._views:  # pyright: ignore[reportPrivateUsage]
         mark_allocation_masked(view)
 
 
 class Displaced:
-    """An index known only at run time: a tile of one element plus an index expression."""
+    """An index known only at run time: a tile of one element, plus an index expression."""
 
     __slots__ = ("index", "shape", "tile")
 
     def __init__(self, tile: ClassicTensor, index: Index):
-        """`tile`: the part known only at run time; `index`: the expression that is added to it."""
+        """`tile`: the value known only at run time; `index`: the expression that is added."""
         self.tile = tile
         self.index = index
         self.shape = index.shape
 
 
 class Masked(ClassicTensor):
-    """An operand of a matmul with a mask of its own: `lhs[i_f < 64]`.
+    """An operand of a matmul with a separate mask: `lhs[i_f < 64]`.
 
     Source: NKI API reference 2.26, "NKI API Masking".
     """
@@ -227,7 +228,7 @@ class Masked(ClassicTensor):
     __slots__ = ("mask", "shape", "tensor")
 
     def __init__(self, tensor: ClassicTensor, mask: Mask):
-        """`mask`: the elements of `tensor` that take part."""
+        """`mask`: the elements of `tensor` that the matmul uses."""
         self.tensor = tensor
         self.mask = mask
         self.shape = tensor.shape
@@ -273,7 +274,7 @@ class ClassicTile(ClassicTensor):
         Args:
             value: the view.
             fresh: the instructions that compute the tile, if it is the result of a call.
-            computed: the region that they compute; None for all of the tile.
+            computed: the region that these instructions compute; None for the whole tile.
         """
         self.value = value
         self.shape = Shape.of(value.shape)
@@ -335,7 +336,7 @@ class ClassicTile(ClassicTensor):
 
 
 def _writes(value: SSAValue) -> int:
-    """Return the number of operands that write to an allocation or a view of it."""
+    """Return the number of operands that write to an allocation or to one of its views."""
     count = 0
     for use in value.uses:
         op = use.operation
@@ -349,8 +350,8 @@ def _writes(value: SSAValue) -> int:
 class Selected(ClassicTensor):
     """The elements of a tensor that index expressions select: `t[i_p, 2 * i_f + 1]`.
 
-    The shape is that of all indices broadcast together. Bounds are checked when an instruction uses
-    the elements, after its mask has been applied.
+    The shape is the shape of all indices broadcast together. Bounds are checked when an instruction
+    uses the elements, after its mask has been applied.
     """
 
     __slots__ = ("_base", "_constants", "_forms", "_runtime", "_slices")

@@ -8,7 +8,7 @@ from typing import Any
 
 
 class EndedError(Exception):
-    """A process ended unexpectedly. The message says how."""
+    """A process ended unexpectedly. The message gives the signal or exit code."""
 
 
 class OutOfTimeError(Exception):

@@ -1,6 +1,6 @@
 """Processes for users' files on Linux and macOS: forks of a process that has imported nkijit.
 
-A fork starts in milliseconds. When it is ended, its child processes are ended, too.
+A fork starts in milliseconds. When a process is ended, its child processes are ended as well.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from nkijit.host.processes.channels import EndedError, OutOfTimeError, ending_of
 
 MISSING: str | None = None
-"""A limit that these processes cannot enforce, as a message for the user; None if there is none."""
+"""A message about limits that these processes cannot enforce; None if they enforce all limits."""
 
 if sys.platform != "win32":
     import resource
@@ -31,7 +31,7 @@ if sys.platform != "win32":
         _FORKS.set_forkserver_preload(["nkijit.host.processes.isolated", *modules, "nkijit.cli"])
 
     def prepare() -> None:
-        """Start the fork server, so that it imports the modules before the first process starts."""
+        """Start the fork server, which imports the modules before the first process starts."""
         from multiprocessing.forkserver import ensure_running
 
         ensure_running()

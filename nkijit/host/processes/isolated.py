@@ -1,7 +1,8 @@
 """Functions in separate processes, with limits of time and memory.
 
 A function that hangs or crashes ends only its own process. Each process starts with nkijit imported
-and without the state of others. `system` implements this: `forks.py`, or `spawns.py` on Windows.
+and without state of other processes. `system` implements this: `forks.py`, or `spawns.py` on
+Windows.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ else:
 _GRACE = 2.0
 """The grace period in seconds: after the time limit, a process can still report its position."""
 _IMPORTS = 60.0
-"""The time in which a process must start, in seconds; then its time limit begins."""
+"""The time in seconds within which a process must start; after its start, its time limit begins."""
 _MIB = 1 << 20
 
 
@@ -52,7 +53,7 @@ class Limits:
 
 
 class Isolated:
-    """A generator function that runs in a separate process, which sends its results as they come.
+    """A generator function that runs in a separate process, which sends results immediately.
 
     Args:
         function: a generator function of a module. OutOfTime is raised in it at the time limit; it
@@ -70,7 +71,7 @@ class Isolated:
         self._until = time.monotonic() + _IMPORTS
 
     def next(self) -> tuple[Any] | None:
-        """Wait for the next result and return it in a tuple; None after the last one.
+        """Wait for the next result and return it in a tuple; returns None after the last result.
 
         Raises EndedError when the process dies, OutOfTimeError when the function has not handled
         OutOfTime within the grace period.
@@ -116,7 +117,7 @@ def prepare() -> None:
 
 
 def missing() -> str | None:
-    """Return the limits that this system cannot enforce, as a message; None if there are none."""
+    """Return a message about limits that this system cannot enforce; None if there are none."""
     return system.MISSING
 
 
@@ -139,7 +140,7 @@ def _work(
 
 
 def _leave_streams() -> None:
-    """Redirect the standard streams to the null device: servers use them for their protocol."""
+    """Redirect the standard streams, which servers use for their protocol, to the null device."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)

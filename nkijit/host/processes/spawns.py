@@ -1,7 +1,7 @@
 """Processes on every system: new Python processes that receive tasks over their standard input.
 
-Unlike those of `multiprocessing`, they do not import the main module. Scripts without a guard,
-notebooks and daemonic processes can therefore start them.
+Unlike processes of `multiprocessing`, these processes do not import the main module. Scripts
+without a guard, notebooks and daemonic processes can therefore start them.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from nkijit.host.processes.channels import EndedError, OutOfTimeError, ending_of
 MISSING: str | None = (
     "on this system, memoryLimit has no effect, and child processes of a file are not ended with it"
 )
-"""The limits that these processes cannot enforce, as a message for the user."""
+"""A message about the limits that these processes cannot enforce."""
 
 _CODE = "import sys; sys.path[:] = {path}; from {module} import serve; serve({modules}, {rest})"
 _GRACE = 5.0
-"""The time in which a process must end after it has closed its output, in seconds."""
+"""The time in seconds within which a process must end after it has closed its output."""
 
 
 class Spawned:
-    """A process that imports some modules and then runs one task after the other.
+    """A process that imports modules and then runs one task after the other.
 
     Args:
         modules: the modules to import at the start.

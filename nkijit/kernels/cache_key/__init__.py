@@ -1,4 +1,4 @@
-"""Images of values, the parts of trace cache keys; see `imaging.py`."""
+"""Images: descriptions of values as plain data, which are the parts of trace cache keys."""
 
 from nkijit.kernels.cache_key import code, values  # they register the readers of values
 from nkijit.kernels.cache_key.imaging import (

@@ -1,4 +1,4 @@
-"""Images of functions, modules and classes: everything that they can use."""
+"""Images (cache key descriptions) of functions, modules and classes: all that they can use."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from nkijit.kernels.cache_key.reads import Chain, Reads, reads_of
 
 @images(FunctionType)
 def _function(imaging: Imaging, function: FunctionType) -> Any:
-    """Return the image of a function: the values that it uses besides its arguments.
+    """Return the image of a function: all values that the function uses besides its arguments.
 
     These are defaults, attributes, closures, globals and imports.
     """
@@ -124,14 +124,14 @@ def _add_imports(imaging: Imaging, function: FunctionType, reads: Reads, parts: 
 _usual: dict[tuple[int, str], Any] = {}
 """The original values of names in library modules, by (`id` of the module, name).
 
-Images omit original values and contain values that the user assigned later.
+An image omits a name that still has its original value, and contains values that the user assigned.
 """
 
 
 def _add_chains(
     imaging: Imaging, name: str, module: ModuleType, chains: Iterable[Chain], parts: list[Any]
 ) -> None:
-    """Add the images of the module's attributes that code reads, e.g. `settings.cfg.TILE`."""
+    """Add the images of the module attributes that code reads, e.g. `settings.cfg.TILE`."""
     for chain in chains:
         value: Any = module
         for depth, attribute in enumerate(chain):
@@ -166,7 +166,7 @@ _ENVIRONMENT = ("environ", "environb", "getenv", "getenvb")
 
 
 def _of_library(imaging: Imaging, module: ModuleType, name: str, value: Any) -> Any:
-    """Return the image of a value in a library module; None for the original value."""
+    """Return the image of a value in a library module; None for the module's original value."""
     kind = cast("type[Any]", type(value))
     if not _is_of_library(module, kind, value):
         return imaging.of(value)
@@ -189,7 +189,7 @@ def _is_of_library(module: ModuleType, kind: type[Any], value: Any) -> bool:
 
 @images(BuiltinFunctionType)
 def _builtin(imaging: Imaging, function: BuiltinFunctionType) -> Any:
-    """Return the image of a C function, or of a C method with its object."""
+    """Return the cache key image of a C function, or of a C method with its object."""
     if not _has_no_object(function):
         return (BuiltinFunctionType, function.__name__, imaging.of(function.__self__))
     module = sys.modules.get(cast(Any, function.__module__) or "")
@@ -253,9 +253,9 @@ def _partial(imaging: Imaging, value: Any) -> Any:
 
 @images(type(functools.lru_cache(lambda: None)))
 def _cached_function(imaging: Imaging, value: Any) -> Any:
-    """Return the image of a function and its `functools.cache`.
+    """Return the image of a function with a `functools.cache`, including the cached results.
 
-    The garbage collector lists the cached results; Python has no other access to them.
+    The garbage collector lists these results; Python has no other access to them.
     """
     state = cast("dict[str, Any]", vars(value))
     answers = [
@@ -284,7 +284,7 @@ def _ufunc(imaging: Imaging, value: np.ufunc) -> Any:
 
 @images(ModuleType, derived=True)
 def _module(imaging: Imaging, module: ModuleType) -> Any:
-    """Return the image of a module that is used as a value: for user modules, all of its names."""
+    """Return the image of a module that is used as a value: all names of a user module."""
     if is_constant_module(module):
         if has_varying(module):
             raise UnkeyableError(f"any attribute of module '{module.__name__}' may be read")
@@ -295,7 +295,7 @@ def _module(imaging: Imaging, module: ModuleType) -> Any:
 
 
 def _namespace(imaging: Imaging, names: Mapping[str, Any]) -> Any:
-    """Return the images of all names of a module, and its `__getattr__` for other names."""
+    """Return the images of all names of a module, including `__getattr__` for further names."""
     found: list[Any] = []
     for name, value in names.items():
         if not name.startswith("__") or name == "__getattr__" or is_scalar(value):
@@ -319,7 +319,7 @@ _CODE = (FunctionType, classmethod, staticmethod, property)
 
 @images(type, derived=True)
 def _class(imaging: Imaging, cls: type[Any]) -> Any:
-    """Return the image of a class.
+    """Return the cache key image of a class.
 
     The image of a user's class includes its attributes and the images of its bases; other classes
     are constants.
@@ -353,5 +353,5 @@ def _is_traced(name: str, value: Any) -> bool:
 
 @images(Field)
 def _field(imaging: Imaging, value: Any) -> Any:
-    """Return the image of a `dataclasses.field`."""
+    """Return the cache key image of a `dataclasses.field`."""
     return (Field, value.name, *imaging.all((value.default, value.default_factory)))

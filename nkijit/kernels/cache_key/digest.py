@@ -1,4 +1,4 @@
-"""Digests of images, which identify a kernel across processes and over time."""
+"""Digests of images (`imaging.py`), which identify a kernel across processes and over time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from nkijit.kernels.cache_key.reads import Reads
 def digest_of(image: Any) -> bytes:
     """Return a digest of an image that is equal across processes for equal values.
 
-    Values that are compared by identity (sentinels, functions of libraries) count by their name.
+    Values that are compared by identity (sentinels, functions of libraries) are represented by
+    name.
     """
     return hashlib.blake2b(_text(image), digest_size=16).digest()
 

@@ -1,9 +1,9 @@
-"""Images of values: everything that a trace can observe of them, as plain data for cache keys.
+"""Images: descriptions of everything that a trace can observe of values, for cache keys.
 
-An `Imaging` visits all objects that are reachable from some values. Each class has a reader, which
-returns the image of an object; `@images` registers it. The readers are in `code.py` (functions,
-modules, classes) and `values.py` (all other classes). The type of a value selects its reader, so
-imaging runs no user code (`__getattr__`, properties, `__eq__`).
+An `Imaging` visits all objects that are reachable from some values. Each class has a reader: a
+function, registered with `@images`, that returns the image of an object. The readers are in
+`code.py` (functions, modules, classes) and `values.py` (all other classes). The type of a value
+selects its reader, so imaging runs no user code (`__getattr__`, properties, `__eq__`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from nkijit.kernels.arguments import TensorSpec
 
 
 class UnkeyableError(Exception):
-    """A value without an image: the kernel is traced at every call. The text gives the reason."""
+    """A value has no image, so the kernel is traced at every call. The text gives the reason."""
 
     def __init__(self, why: str, *path: str):
         super().__init__(why)
@@ -31,7 +31,7 @@ class UnkeyableError(Exception):
 
 
 def where(path: Sequence[str]) -> str:
-    """Return a path in an image as text: `kernel 'scaled', cfg, TILE`."""
+    """Return a path to a value as text: `kernel 'scaled', cfg, TILE`."""
     return ", ".join(path)
 
 
@@ -41,7 +41,7 @@ def may_vary(name: str) -> UnkeyableError:
 
 
 def difference(one: Any, two: Any) -> tuple[str, ...]:
-    """Return the path to the first difference of two images: the names, the outermost first."""
+    """Return the path to the first difference between two images, as names, outermost first."""
     path: list[str] = []
     while type(one) is tuple and type(two) is tuple:
         if len(cast("tuple[Any, ...]", one)) != len(cast("tuple[Any, ...]", two)):
@@ -58,13 +58,13 @@ def difference(one: Any, two: Any) -> tuple[str, ...]:
 
 
 def _is_named(image: Any) -> bool:
-    """Return whether a part of an image is a pair (name, image); other parts begin with a class."""
+    """Return whether a part of an image is a pair (name, image); others begin with a class."""
     parts = cast("tuple[Any, ...]", image)
     return type(image) is tuple and len(parts) == 2 and type(parts[0]) is str
 
 
 class Same:
-    """The image of a value that is compared by identity."""
+    """The cache key image of a value that is compared by identity."""
 
     __slots__ = ("value",)
 
@@ -79,18 +79,18 @@ class Same:
 
 
 _AGAIN = Same
-"""The first element of the image of a repeated object; its number is the second element."""
+"""The first element of the image of an object that occurred before; the second is its number."""
 _LARGEST = 50_000
-"""The maximum number of objects in an image; reading them takes as long as a small trace."""
+"""The maximum number of objects in an image; larger images would take as long as a small trace."""
 ABSENT = ("absent",)
-"""The image of a missing value."""
+"""The cache key image of a missing value."""
 
 _constants: dict[int, Any] = {}
-"""Constants of libraries (modules, functions, classes) that are their own image, by `id`."""
+"""Library constants (modules, functions, classes) that represent themselves in images, by `id`."""
 
 
 class Imaging:
-    """The construction of one image."""
+    """Creates one image; objects that occur repeatedly are numbered."""
 
     def __init__(self) -> None:
         self._numbers: dict[int, int] = {}
@@ -99,7 +99,7 @@ class Imaging:
         self.reads_environment = False
 
     def of(self, value: Any) -> Any:
-        """Return the image of a value."""
+        """Return the cache key image of a value."""
         kind = cast("type[Any]", type(value))
         if id(kind) in BY_VALUE:
             return (kind, value)
@@ -123,14 +123,14 @@ class Imaging:
         return read(self, value)
 
     def constant(self, value: Any) -> Any:
-        """Register a constant of a library, which is its own image and gets no number."""
+        """Register a library constant, which represents itself in images and gets no number."""
         _constants[id(value)] = value
         del self._numbers[id(value)]
         self._kept.pop()
         return value
 
     def rest(self) -> tuple[Any, ...]:
-        """Return the last part of the image: the environment variables, if a reader needs them."""
+        """Return the last part of the image: the environment variables if values depend on them."""
         return (("environment", tuple(os.environ.items())),) if self.reads_environment else ()
 
     def named(self, name: str, value: Any) -> tuple[str, Any]:
@@ -148,7 +148,7 @@ class Imaging:
         )
 
     def all(self, values: Iterable[Any]) -> tuple[Any, ...]:
-        """Return the images of some values."""
+        """Return the images of several values."""
         return tuple(map(self.of, values))
 
 
@@ -160,9 +160,9 @@ _readers_of_bases: dict[Any, Reader] = {}
 
 
 def images(*kinds: Any, derived: bool = False) -> Callable[[Reader], Reader]:
-    """Register the decorated reader for some classes.
+    """Register the decorated function as reader for some classes.
 
-    `derived`: also for classes that derive from them.
+    With `derived`, the reader is also for classes that derive from these classes.
     """
 
     def register(reader: Reader) -> Reader:
@@ -178,14 +178,14 @@ def images(*kinds: Any, derived: bool = False) -> Callable[[Reader], Reader]:
 
 @per_class
 def reader_of(kind: type[Any]) -> Reader:
-    """Return the reader that a class without its own reader inherits from its bases."""
+    """Return the reader for a class without its own reader, inherited from its bases."""
     return next(reader for base, reader in _readers_of_bases.items() if issubclass(kind, base))
 
 
 def named_images(values: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the images of named values, for `difference`.
+    """Return the cache key images of named values, for `difference`.
 
-    An image includes the identities of shared objects and the types (1, 1.0 and True trace
+    An image also describes which objects are shared, and the types (1, 1.0 and True trace
     differently).
 
     Raises:

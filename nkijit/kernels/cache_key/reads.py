@@ -21,22 +21,22 @@ Chain = tuple[str, ...]
 class Reads:
     """The outside values that a code object, with the functions defined in it, reads.
 
-    There is one instance per code object. Keys contain the instance instead of the code.
+    There is one instance per code object. Cache keys contain the instance instead of the code.
     """
 
     code_name: str
     """The qualified name of the function."""
     names: dict[str, list[Chain]] = field(default_factory=dict[str, list[Chain]])
-    """The globals and builtins that are read, by name, each with the attribute chains that follow.
+    """The globals and builtins that are read, by name, each with the attribute chains after it.
 
     The chain `()` means that the value itself is used.
     """
     free: dict[str, list[Chain]] = field(default_factory=dict[str, list[Chain]])
-    """The variables of enclosing functions that are read, each with its attribute chains."""
+    """The variables of enclosing functions that the code reads, each with its attribute chains."""
     imports: dict[tuple[str, int, str], list[Chain]] = field(
         default_factory=dict[tuple[str, int, str], list[Chain]]
     )
-    """The imports in the function, each with the attribute chains that follow.
+    """The imports in the function, each with the attribute chains after it.
 
     A key is (module, level, name): level is 1 for `from .x import name`; name is "" for the module
     itself.
@@ -52,7 +52,7 @@ class Reads:
 
     @property
     def where(self) -> str:
-        """The function as messages name it."""
+        """The function's name in messages."""
         return f"function '{self.code_name}'"
 
 
@@ -107,7 +107,7 @@ _Step = tuple[str, Any]
 
 
 def _steps(code: CodeType) -> Iterator[_Step]:
-    """Yield bytecode instructions in a form that all supported Python versions share."""
+    """Yield bytecode instructions in a form that is equal for all supported Python versions."""
     for step in dis.get_instructions(code):
         name = step.opname
         fused = _FUSED.fullmatch(name)
@@ -159,7 +159,7 @@ _Source = tuple[str, int, str]
 
 
 def _sources(steps: list[_Step]) -> dict[_Source, int]:
-    """Return the imports, each with the index of the bytecode instruction that pushes its value.
+    """Return the imports, each with the index of the instruction that pushes its value.
 
     The index is -1 for an import whose value is not pushed.
     """
@@ -181,7 +181,7 @@ def _sources(steps: list[_Step]) -> dict[_Source, int]:
 
 
 def _imported(steps: list[_Step], shared: set[str]) -> dict[str, _Source]:
-    """Return the import of each local variable that exactly one import and nothing else assigns."""
+    """Map each local variable to its import, if the variable has no other assignment."""
     sources = {index: source for source, index in _sources(steps).items()}
     found: dict[str, set[_Source | None]] = {}
     for index, (name, argument) in enumerate(steps):

@@ -1,4 +1,4 @@
-"""Images of containers, numbers, arrays and objects with attributes."""
+"""Images (cache key descriptions) of containers, numbers, arrays and objects with attributes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from nkijit.kernels.cache_key.imaging import Imaging, Same, UnkeyableError, imag
 from nkijit.tracing.objects import NKIObject
 
 _MOST_BYTES = 4096
-"""The maximum size of an array in an image, in bytes; a digest replaces larger contents."""
+"""The maximum size of array contents in an image, in bytes; a digest replaces larger ones."""
 
 
 def _class_of(imaging: Imaging, kind: type[Any]) -> Any:
@@ -42,7 +42,7 @@ def _class_of(imaging: Imaging, kind: type[Any]) -> Any:
 
 
 def _state(imaging: Imaging, value: Any) -> Any:
-    """Return the image of the object's own attributes, without those of its class."""
+    """Return the image of an object's own attributes, without the attributes of its class."""
     return imaging.items(attributes_of(value))
 
 
@@ -95,7 +95,7 @@ def _number(imaging: Imaging, value: np.generic) -> Any:
 
 @images(np.ndarray, derived=True)
 def _array(imaging: Imaging, value: npt.NDArray[Any]) -> Any:
-    """Return the image of an array: dtype, layout, and contents or their digest."""
+    """Return the cache key image of an array: dtype, layout, and contents or their digest."""
     kind = cast("type[Any]", type(value))
     plain = value if kind is np.ndarray else np.asarray(value)
     if plain.dtype.hasobject:
@@ -112,7 +112,7 @@ def _array(imaging: Imaging, value: npt.NDArray[Any]) -> Any:
 
 @images(object, GenericAlias, Pattern, UnionType)
 def _same(imaging: Imaging, value: Any) -> Any:
-    """Return an image that compares by identity; the value is immutable or has no properties."""
+    """Return a cache key image that compares by identity, for immutable or opaque values."""
     del imaging
     return Same(value)
 
@@ -128,7 +128,7 @@ def _enum_member(imaging: Imaging, value: Enum) -> Any:
 
 @images(logging.Logger, derived=True)
 def _logger(imaging: Imaging, value: logging.Logger) -> Any:
-    """Return the image of a logger: the properties that decide whether it logs."""
+    """Return the image of a logger: the properties that decide whether it emits messages."""
     found = attributes_of(value)
     own = {name: item for name, item in found.items() if is_scalar(item)}
     above = found.get("parent") if found.get("propagate") else None
@@ -158,7 +158,7 @@ _ITEMS: dict[type[Any], _Items] = {
     set: lambda imaging, value: imaging.all(cast(Any, set).__iter__(value)),
     frozenset: lambda imaging, value: imaging.all(cast(Any, frozenset).__iter__(value)),
 }
-"""Readers of the items of objects that derive from a built-in class, by the class."""
+"""Readers for the items of objects derived from a built-in class, by that class."""
 _BASES: frozenset[Any] = frozenset(
     (
         *_ITEMS,
@@ -174,7 +174,7 @@ _CONSTANTS = frozenset((("torch", "dtype"), ("torch", "device"), ("torch", "layo
 
 @images(object, derived=True)
 def _object(imaging: Imaging, value: Any) -> Any:
-    """Return the image of an object of any other class."""
+    """Return the cache key image of an object whose class has no reader of its own."""
     return _reader_of_objects(cast("type[Any]", type(value)))(imaging, value)
 
 
@@ -193,7 +193,7 @@ def _reader_of_objects(kind: type[Any]) -> Callable[[Imaging, Any], Any]:
 
 
 def _has_visible_state(base: type[Any]) -> bool:
-    """Return whether this class adds only items and attributes to the state of its objects."""
+    """Return whether a class adds only items and attributes to the state of its objects."""
     if is_constant_class(base):
         return (
             base in _BASES
@@ -212,7 +212,7 @@ _POINTER = struct.calcsize("P")
 
 
 def _described(imaging: Imaging, value: Any) -> Any:
-    """Return the image that an nkijit object provides by its `__trace_image__` method."""
+    """Return the image of an nkijit object, which its `__trace_image__` method provides."""
     parts = value.__trace_image__()
     return Same(value) if parts is value else (type(value), *imaging.all(parts))
 

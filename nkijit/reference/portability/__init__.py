@@ -1,4 +1,4 @@
-"""Portability of a kernel to a release of NKI: its names, arguments and Python constructs.
+"""Checks of a kernel's names, arguments and Python constructs against one release of NKI.
 
 nkijit runs a kernel as Python and has the API of all releases. Up to NKI 0.6 the vendor compiles
 the source, and its language guide describes the supported part of Python; later releases trace

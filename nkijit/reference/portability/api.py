@@ -98,9 +98,9 @@ class ApiUse:
         return getattr(value, "__annotations__", {}).get("return")
 
     def _in_position(self, name: str, node: ast.Call) -> list[tuple[ast.expr, str | None]]:
-        """Return the positional arguments of a call, each with its parameter.
+        """Return the positional arguments of a call, each with the name of its parameter.
 
-        The parameter is None if the release has it under another name.
+        The name is None if the parameter has another name in the release.
         """
         value = self._names.value_of(node.func)
         if value is UNKNOWN or not callable(value):
@@ -143,7 +143,7 @@ class ApiUse:
 def _tensors_among(parameters: ast.arguments) -> Iterator[str]:
     """Yield the parameters of a kernel that are tensors.
 
-    A parameter is a tensor if it has no default, and no annotation or one that contains `tensor`.
+    A parameter is a tensor if it has no default and its annotation is missing or contains `tensor`.
     """
     plain = [*parameters.posonlyargs, *parameters.args]
     for parameter in plain[: len(plain) - len(parameters.defaults)]:

@@ -47,7 +47,7 @@ _MUTABLE = (list, dict, set, bytearray, np.ndarray)
 
 
 class Reporter(Protocol):
-    """The object that receives the findings in a function, and the values that it refers to."""
+    """Receives the findings in a function, and the values that the function's source refers to."""
 
     release: Release
     """The release of NKI that the function is checked for."""
@@ -238,7 +238,7 @@ class FunctionChecker(ast.NodeVisitor):
         self.generic_visit(node)
 
     def _after(self, operand: ast.expr) -> tuple[Position, ...]:
-        """Return the position of the operator after an operand, if it is on the operand's line."""
+        """Return the position of the operator after an operand on the operand's line, or None."""
         line, end = operand.end_lineno or operand.lineno, operand.end_col_offset or 0
         rest = source_line(self._file, line).encode()[end:]
         skipped = len(rest) - len(rest.lstrip(b" )\t"))

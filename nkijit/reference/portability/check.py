@@ -66,7 +66,7 @@ class KernelChecker:
         *,
         is_kernel: bool = False,
     ) -> None:
-        """Check a function, the function that it wraps, and everything that they use."""
+        """Check a function, the function that it wraps, and everything that these use."""
         if id(function) in self._seen:
             return
         self._seen.add(id(function))
@@ -112,7 +112,7 @@ class KernelChecker:
                 self.function(item, f"method '{item.__qualname__}'", where)
 
     def argument(self, name: str, value: Any, subject: str, where: tuple[Position, ...]) -> None:
-        """Check an argument of the call, and the values that it contains."""
+        """Check an argument of the call, and the values inside it."""
         if isinstance(value, (np.ndarray, np.generic)):
             return
         if isinstance(value, list):

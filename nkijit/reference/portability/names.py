@@ -54,9 +54,9 @@ class SourceNames:
         self.assigned_calls = {
             name: calls for name, calls in assigned_calls.items() if counts[name] == len(calls)
         }
-        """The calls whose results a variable is assigned, by variable.
+        """For each variable, the calls whose results are assigned to it.
 
-        Variables that are also assigned other values are left out.
+        Variables that are also assigned other values are omitted.
         """
 
     def value_of(self, node: ast.expr) -> Any:

@@ -48,7 +48,7 @@ class Space:
 
     @staticmethod
     def sbuf(target: Target) -> Space:
-        """The part of SBUF that a kernel may use."""
+        """The bytes of SBUF that a kernel may use."""
         return Space(target.sbuf_usable_bytes)
 
     @staticmethod

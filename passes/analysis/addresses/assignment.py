@@ -33,7 +33,7 @@ from nkijit.passes.analysis.addresses.gaps import (
 )
 
 _MOST_CONFLICTS = 1_000_000
-"""Above this number of pairs of overlapping blocks, the sweep's result is not improved.
+"""If more pairs of blocks overlap in time, the sweep's result is not improved.
 
 Improving it would take seconds.
 """
@@ -67,7 +67,7 @@ def assign(
 
 
 def _best(blocks: Sequence[Block], space: Space, goal: int, quick: bool) -> Layout:
-    """Return the lowest layout of all methods up to the first that reaches the goal."""
+    """Try methods until a layout reaches the goal, and return the lowest layout."""
     best = _NONE
     for layout in _sweeps(blocks, space, goal) if quick else _layouts(blocks, space):
         if layout.height < best.height:
@@ -82,7 +82,7 @@ _NONE = Layout((), TOP)
 
 
 def _sweeps(blocks: Sequence[Block], space: Space, most: int = TOP) -> Iterator[Layout]:
-    """Yield layouts of sweeps; a sweep that exceeds the height `most` is aborted."""
+    """Yield the layouts of sweeps forward and backward in time; height `most` aborts a sweep."""
     yield _sweep(blocks, space, most)
     # Backwards in time, the last allocation is placed first.
     yield _sweep([_backwards(block) for block in blocks], space, most)
@@ -186,7 +186,7 @@ def _sweep_line(
     ends: Sequence[tuple[int, int]],
     most: int,
 ) -> Layout:
-    """Do the same as `_sweep`, for blocks that all begin at partition 0 and are not fixed."""
+    """Like `_sweep`, but faster: all blocks begin at partition 0 and none has a fixed address."""
     gaps, bank = SizedGaps(), space.bank
     lows = [0] * len(blocks)
     ended = height = 0

@@ -37,7 +37,7 @@ def blocks_of(ranges: Iterable[LiveRange], target: Target) -> list[Block]:
 
 
 def _form_of(tile: TileInfo, target: Target) -> tuple[int, int, int]:
-    """Return a tile's bytes per partition, its partitions, and the alignment of its first byte."""
+    """Return a tile's size in bytes per partition, its partitions, and its alignment in bytes."""
     is_sbuf = tile.region is MemoryRegion.sbuf
     align = target.sbuf_min_align if is_sbuf else target.psum_min_align
     return (

@@ -1,6 +1,6 @@
-"""Lower bounds of the memory that live blocks need, and a condition under which they fit.
+"""Lower bounds of the memory that live blocks need, and a sufficient condition for an assignment.
 
-Apart from sorting, both take time linear in the number of blocks.
+Apart from sorting, both computations take time linear in the number of blocks.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def lower_bound_of_banks(blocks: Iterable[Block], bank: int) -> Peak:
 
 
 def _filling(block: Block, bank: int) -> Block | None:
-    """Return a block reduced to the banks of which it fills more than half; None if it has none."""
+    """Reduce a block to the PSUM banks that it fills more than half; None without such banks."""
     first = 0 if block.address is None else block.address[1]
     low, after = first // bank, -(-(first + block.size) // bank)
     if 2 * (min((low + 1) * bank, first + block.size) - first) <= bank:
@@ -86,7 +86,7 @@ class InUse:
 
 
 class _Bound:
-    """The lower bound at a position, updated while the position moves through the program."""
+    """The lower bound at a position, updated while a sweep advances through the program."""
 
     def __init__(self, blocks: Sequence[Block]):
         self.blocks = blocks

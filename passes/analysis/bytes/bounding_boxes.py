@@ -13,7 +13,7 @@ from nkijit.passes.analysis.bytes.footprints import extent_of
 
 
 class BoundingBox(NamedTuple):
-    """A half-open range of partitions and one of bytes that contain a tile."""
+    """The half-open ranges of partitions and of bytes that contain a tile."""
 
     top: int
     bottom: int

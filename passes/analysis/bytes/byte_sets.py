@@ -16,7 +16,7 @@ from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.bytes.rows import partitions_of, start_of
 
 Piece = tuple[int, int]
-"""Some partitions, and the bytes that the set has in each of them; both as bits."""
+"""A set of partitions, and the bytes covered in each of them; both as bits of integers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class ByteSet:
 
 
 def _byte_set(pieces: list[Piece]) -> ByteSet:
-    """Return the set of pieces with disjoint partitions, in canonical form."""
+    """Return the set that consists of pieces with disjoint partitions, in canonical form."""
     if len(pieces) > 1:
         rows_of: dict[int, int] = {}
         for rows, columns in pieces:
@@ -107,8 +107,8 @@ NOWHERE = ByteSet()
 def bytes_of(value: SSAValue) -> ByteSet:
     """Return the bytes that an on-chip tile covers, relative to its allocation.
 
-    A tile at an address known only at run time, and one that reaches beyond its allocation, counts
-    as the whole allocation.
+    A tile counts as the whole allocation if its address is known only at run time, or if it reaches
+    beyond its allocation.
     """
     tile = info_of(value)
     if tile.indirection is not None or leaves_its_tensor(value):
@@ -127,7 +127,7 @@ def whole(value: SSAValue) -> ByteSet:
 
 
 def _columns(access: AccessPattern, size: int, lowest: int) -> int:
-    """Return the bits of the bytes of a partition that a view covers.
+    """Return the bytes of a partition that a view covers, as the bits of an integer.
 
     `size`: bytes of an element. `lowest`: the byte at which the first element begins.
     """

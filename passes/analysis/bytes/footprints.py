@@ -1,9 +1,9 @@
 """The part of a tensor that each of its views covers, as sets of cells.
 
-Tracking bytes through a program takes a mark per byte. The views of a kernel cut its tensors into
-far fewer parts. `Cells` numbers these parts so that a view is a strided block of an array of marks,
-often a single element. The cells are exact: two views share a cell if and only if they share a
-byte.
+Analyses that track bytes store a mark (for example, written or not) for each byte. The views of a
+kernel cut its tensors into far fewer parts. `Cells` numbers these parts so that a view is a strided
+block of an array of marks, often a single element. The cells are exact: two views share a cell if
+and only if they share a byte.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Extent(NamedTuple):
         return np.ndarray(shape, marks.dtype, marks, self.low * size, strides)
 
     def split(self, pitch: int) -> tuple[Extent, Extent] | None:
-        """Split the set into rows of `pitch` bytes and columns; None unless it is their product."""
+        """Split the set into rows of `pitch` bytes and columns; None if it is no such product."""
         row, column = divmod(self.low, pitch)
         rows, columns = _rows_and_columns(self.terms, pitch)
         inside = Extent(column, columns)
@@ -94,7 +94,7 @@ def _span(terms: Terms) -> int:
 
 @lru_cache(maxsize=4096)
 def _rows_and_columns(terms: Terms, pitch: int) -> tuple[Terms, Terms]:
-    """Split terms into those across rows of `pitch` bytes, in rows, and those within a row."""
+    """Split terms into those across rows of `pitch` bytes, counted in rows, and those in a row."""
     rows: list[tuple[int, int]] = []
     columns: list[tuple[int, int]] = []
     for stride, count in terms:
@@ -110,7 +110,7 @@ def _rows_and_columns(terms: Terms, pitch: int) -> tuple[Terms, Terms]:
 
 @lru_cache(maxsize=4096)
 def _in_bytes(strides: tuple[int, ...], shape: tuple[int, ...], size: int) -> tuple[int, Terms]:
-    """Return the bytes of a pattern as a normal form; `size` is the size of an element.
+    """Return a pattern's bytes as (offset, terms); `size` is the size of an element.
 
     See `_normal`.
     """
@@ -145,7 +145,7 @@ def extent_of(
 
 
 class Footprint(NamedTuple):
-    """The cells of a view: a strided block of an array with one mark per cell."""
+    """The cells of a view, as a strided block of an array with one mark per cell."""
 
     offset: int
     shape: tuple[int, ...]
@@ -165,7 +165,7 @@ class Cells:
         """
         Args:
             reach: the tensor's memory.
-            extents: of all views that `footprint` will be called with.
+            extents: the bytes of each view that `footprint` may be called with.
         """
         # The grid has one row, the whole tensor, or the rows of one of its dimensions.
         size = reach.size

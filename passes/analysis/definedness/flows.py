@@ -1,8 +1,9 @@
 """Propagation of undefinedness through instructions, element by element.
 
-A flow maps the marks of an instruction's operands to the marks of its results. By default, a result
-depends on the elements at the same position, and on columns (P, 1) in the same partition. Where a
-dependence is decided by data that is not known, a flow marks fewer elements, never more.
+A *mark* is an integer per element: `DEFINED`, or the origin of the undefined value (`shadow.py`). A
+*flow* maps the marks of an instruction's operands to the marks of its results. By default, a result
+depends on the elements at the same position, and on operands of shape (P, 1) in the same partition.
+Where a dependence is decided by data that is not known, a flow marks fewer elements, never more.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ Data = npt.NDArray[Any]
 
 
 class Reading(Protocol):
-    """The operands of an instruction: marks, and data where it is known."""
+    """The operands of an instruction: their marks, and their data if known."""
 
     op: NisaOp
     target: Target
@@ -82,7 +83,7 @@ class Reading(Protocol):
         ...
 
     def holds(self) -> npt.NDArray[np.bool_] | None:
-        """Return where the condition of a selection holds; None if unknown."""
+        """Return a mask of elements for which a selection's condition holds; None if unknown."""
         ...
 
     def added(self) -> npt.NDArray[np.bool_] | bool | None:
@@ -95,7 +96,7 @@ class Reading(Protocol):
 
 
 Left = dict[str, Marks]
-"""The marks of the written operands, by name; a missing operand is completely defined.
+"""The marks of the written operands, by operand name; operands without an entry are fully defined.
 
 An array has as many elements as its tile, in any shape, or broadcasts to (P, F).
 """
@@ -107,7 +108,7 @@ _NONE: Marks = np.zeros((1, 1), MARK)
 
 
 def flow(*op_classes: type[NisaOp]) -> Callable[[_F], _F]:
-    """Register a function as the flow of these instruction classes."""
+    """Register the decorated function as the flow (see above) of some instruction classes."""
 
     def register(function: _F) -> _F:
         for op_class in op_classes:
@@ -192,7 +193,7 @@ def _scan(r: Reading) -> Left:
 
 
 def _running(values: Marks, start: Marks) -> Marks:
-    """Return the marks of a scan: a result depends on earlier ones of its row, and on `start`."""
+    """Return the marks of a scan: results depend on earlier results of the row and `start`."""
     first = np.broadcast_to(start, (len(values), 1))
     running = np.maximum.accumulate(np.concatenate((first, values), axis=1), axis=1)
     return cast(Marks, running[:, 1:])
@@ -259,7 +260,7 @@ def _matmul_mx(r: Reading) -> Left:
 
 
 def _product(r: Reading, rows: Marks, columns: Marks) -> Left:
-    """Return the marks of a product from those per stationary and per moving column."""
+    """Return the marks of a matmul's product, from marks per stationary and moving column."""
     product = np.maximum(rows[:, None], columns[None, :])
     added = r.added()
     if added is None:  # the earlier contents count as defined
@@ -273,7 +274,7 @@ def _product(r: Reading, rows: Marks, columns: Marks) -> Left:
 def _selected(r: Reading, stationary: Marks, moving: Marks) -> Marks:
     """Return the marks of a product in transpose mode.
 
-    Each column of `moving` has a single one, which selects a row of `stationary`.
+    Each column of `moving` has a single element 1, which selects a row of `stationary`.
     """
     spoilt = moving.max(axis=0)
     selector = r.data("moving")
@@ -409,7 +410,7 @@ def _select_reduce(r: Reading) -> Left:
 
 
 def _chosen(holds: npt.NDArray[np.bool_] | None, one: Marks, other: Marks) -> Marks:
-    """Return the marks that a condition selects; if unknown, the marks that both inputs have."""
+    """Return the marks that a condition selects; if it is None, the marks common to both inputs."""
     if holds is None:
         return np.minimum(one, other)
     return np.where(holds, one, other)

@@ -1,7 +1,8 @@
 """Uses of undefined values that are certain before a kernel runs.
 
-A mark means that a value is certainly undefined, in every run that reaches this point. Facts known
-only at run time (addresses, predicates, trip counts, other cores) leave no mark.
+A mark here means that a value is certainly undefined in every run that reaches the operation.
+Addresses, predicates, trip counts and actions of other cores that are known only at run time leave
+no mark.
 
 Only tensors reachable from given sources are tracked, so a kernel that writes everything it reads
 costs nothing.
@@ -54,11 +55,11 @@ Mask = npt.NDArray[np.bool_]
 MOST_BYTES = 1 << 26
 """Tensors of more bytes count as defined: their marks would not fit into memory."""
 MOST_ROUNDS = 8
-"""The largest number of walks of a loop; tensors that it changes then count as defined."""
+"""The largest number of walks of a loop; then, tensors that it changes count as defined."""
 
 
 def reached_from(kernels: Sequence[KernelOp], sources: Iterable[SSAValue]) -> set[SSAValue]:
-    """Return the tensors that data from some tensors may reach, including these."""
+    """Return the tensors that may receive data from some tensors, including the latter."""
     # Accumulators, keyed by their engine, carry data from one instruction to another.
     targets: dict[SSAValue | engine, set[SSAValue | engine]] = {}
     for op in _instructions(kernels):
@@ -118,7 +119,7 @@ def _leaving(cores: Sequence[_Core], origins: Origins) -> Iterator[Use]:
 
 
 def _combined_marks(cores: Sequence[_Core], value: SSAValue) -> Marks | None:
-    """Return the marks of a result of the first core, combined over the cores that write it."""
+    """Return the marks of a result, combined over all cores that write it."""
     first, base = cores[0], base_of(value)
     shadow = first.shadow(base)
     if shadow is None:
@@ -140,7 +141,7 @@ def _combined_marks(cores: Sequence[_Core], value: SSAValue) -> Marks | None:
 
 
 def _argument_marks(shadow: Shadow, access: AccessPattern, size: int, marks: Marks) -> Marks:
-    """Return the marks of an argument's elements; unwritten ones in the argument are defined."""
+    """Return the marks of an argument's view; unwritten elements of the argument are defined."""
     unwritten = marks == UNWRITTEN
     outside = shadow.outside(access, size)
     if outside is not None:
@@ -166,12 +167,12 @@ class _Core(Tracker):
         self._wrong = wrong
         self._shadows: dict[SSAValue, Shadow | None] = {}
         self._names: dict[SSAValue, list[SSAValue]] = {}
-        """For each shared tensor, the values of that tensor on this core and on the other cores."""
+        """For each shared tensor, its SSA value in the kernel of each core, this core's first."""
         self._theirs: dict[SSAValue, Shadow] = {}
-        """Marks of the memory that other cores may write; it counts as defined on this core."""
+        """Marks of memory that other cores may write; it counts as defined on this core."""
         self._seen: set[tuple[Operation, str]] = set()
         self._certain = True
-        """True while uses are reported; False while the marks of a loop are not final."""
+        """True while uses are reported; False while the marks in a loop may still change."""
         self._added: dict[Operation, Mask | bool | None] = {}
 
     def follow(self) -> None:
@@ -211,7 +212,7 @@ class _Core(Tracker):
             self._join(entry)
 
     def _walk_again(self, body: EventTree[Operation]) -> None:
-        """Walk further iterations of a loop, until its marks are those of every iteration."""
+        """Walk further iterations of a loop, until the marks reach a fixed point."""
         reports, self._certain = self._certain, False
         for _ in range(MOST_ROUNDS):
             before = self._saved(body)
@@ -269,7 +270,7 @@ class _Core(Tracker):
     # ---------------------------------------------------------------- memory
 
     def shadow(self, base: SSAValue) -> Shadow | None:
-        """Return the marks of a tensor; None if it is not tracked."""
+        """Return the marks of a tensor; None if the tensor is not tracked."""
         if base not in self._followed:
             return None
         if base not in self._shadows:
@@ -283,7 +284,7 @@ class _Core(Tracker):
         return self._shadows[base]
 
     def meet(self, others: Sequence[_Core]) -> None:
-        """Record which memory the other cores may write: it counts as defined on this core."""
+        """Record which memory the other cores may write, which counts as defined on this core."""
         for other in others:
             for mine, theirs in zip(self.shared, other.shared, strict=False):
                 self._names.setdefault(mine, [mine]).append(theirs)
@@ -368,7 +369,7 @@ class _Core(Tracker):
 
 
 def _everywhere(value: SSAValue, reach: Reach) -> AccessPattern:
-    """Return a tile's location in its tensor's memory; for an indirect tile, all it can select."""
+    """Return a tile's location in its tensor's memory; if indirect, of all selectable elements."""
     owner = value.owner
     dynamic = owner.dynamic if isinstance(owner, ViewOp) else None
     access = reach.place(access_of(value), info_of(value).dtype.itemsize)

@@ -22,7 +22,7 @@ from nkijit.passes.analysis.definedness.shadow import MARK, UNWRITTEN, Marks
 Mask = npt.NDArray[np.bool_]
 
 MOST = np.iinfo(MARK).max - UNWRITTEN - 1
-"""The largest number of distinct origins; later ones count as the last one."""
+"""The largest number of distinct origins; all later origins share the last number."""
 
 USES: dict[type[Operation], dict[str, str]] = {
     RegisterLoadOp: {"src": "goes into a register"},
@@ -31,7 +31,7 @@ USES: dict[type[Operation], dict[str, str]] = {
     SetRngSeedOp: {"src_seeds": "seeds a generator"},
     RandSetStateOp: {"src_seeds": "seeds a generator"},
 }
-"""For each operation, the operands that control it, with a phrase for their values' effect.
+"""For each operation, the operands that control it, with a phrase for their effect.
 
 `use_of` handles the index tiles of indirect accesses.
 """
@@ -45,7 +45,7 @@ def use_of(op: Operation, effect: Effect) -> str | None:
 
 
 def leaving(kernel: KernelOp) -> Iterator[tuple[Effect, str]]:
-    """Yield the tensors through which values leave a kernel, each with a phrase for the way."""
+    """Yield the tensors whose contents leave a kernel, each with a phrase, e.g. "is returned"."""
     end = kernel.body.block.last_op
     # A trace that ended with an error has no results.
     results = effects(end) if isinstance(end, ReturnOp) else ()
@@ -89,7 +89,7 @@ class Use:
 
 @dataclass(slots=True)
 class Origins:
-    """The origins of undefined values, by number: a mark above `UNWRITTEN` is such a number."""
+    """The origins of undefined values; a mark above `UNWRITTEN` is an origin's number."""
 
     _found: list[Origin] = field(default_factory=list[Origin])
     _numbers: dict[tuple[Operation, str], int] = field(
@@ -100,7 +100,7 @@ class Origins:
     )
 
     def introduced(self, op: Operation, effect: Effect, marks: Marks) -> Marks:
-        """Replace the mark `UNWRITTEN` in the marks of a read tile by the number of this read."""
+        """Replace the mark `UNWRITTEN` in the marks of a read tile by the number of an origin."""
         missing = marks == UNWRITTEN
         if not missing.any():
             return marks
@@ -137,5 +137,5 @@ class Origins:
         return Use(op, effect, how, undefined, origin, leaves=True)
 
     def of(self, numbers: Any) -> Origin:
-        """Return the origin with the lowest of some numbers: the one that was read first."""
+        """Return the origin with the lowest of the given numbers, which is the earliest read."""
         return self._found[int(numbers.min()) - UNWRITTEN - 1]

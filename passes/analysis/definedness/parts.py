@@ -1,4 +1,4 @@
-"""The elements that an instruction accesses of operands with partial effects (`Effect.partial`).
+"""Masks of the accessed elements, for operands with partial effects (`Effect.partial`).
 
 Each operand has a function, registered with `@part`. It gets the values of the other operands, if
 they are known, and returns a mask of the tile's elements.
@@ -43,7 +43,7 @@ def part_of(op: NisaOp, name: str, tile: TileInfo, values: Values) -> Mask | Non
 
 
 def part(op_class: type[NisaOp], *names: str) -> Callable[[_P], _P]:
-    """Register the function that computes the accessed elements of these operands."""
+    """Register a function that computes the accessed elements of an instruction's operands."""
 
     def register(function: _P) -> _P:
         for name in names:
@@ -111,7 +111,7 @@ def _gathered(op: NisaOp, tile: TileInfo, values: Values) -> Mask | None:
 def used_indices(op: NisaOp, tile: TileInfo) -> Mask:
     """Return a mask of the indices that `local_gather` uses.
 
-    These are the first ones of each GpSimd core's partitions; the partition is the fastest index.
+    Each GpSimd core uses the first indices of its partitions; the partition is the fastest index.
     """
     count = valid_indices(op)
     assert count is not None

@@ -25,11 +25,11 @@ DEFINED = 0
 UNWRITTEN = 1
 """The mark of memory that has not been written; higher marks are numbers of `Origins`."""
 KEPT = -1
-"""A mark in the result of a flow: the instruction does not write this element."""
+"""A mark in the result of a flow (`flows.py`): the instruction does not write this element."""
 
 
 class Shadow:
-    """The marks of a tensor's memory. A unit, which has one mark, is a whole number of bytes."""
+    """The marks of a tensor's memory, one for each unit of a constant number of bytes."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Shadow:
         outside: int = UNWRITTEN,
         pieces: int = 0,
     ):
-        """Create memory with one mark inside the tensor and another one outside.
+        """Set the mark of the tensor's memory to `mark`, and of the memory around it to `outside`.
 
         Args:
             bases: the tensor's value on each core.

@@ -27,13 +27,13 @@ Mask = npt.NDArray[np.bool_]
 
 
 def is_masked(effect: Effect) -> bool:
-    """Return True for a tile of which a mask of the kernel leaves elements undefined."""
+    """Return True for a tile with elements that a mask of the kernel leaves undefined."""
     owner = base_of(effect.value).owner
     return isinstance(owner, AllocOp) and owner.masked
 
 
 class Tracker(ABC):
-    """The marks of one core's memory, during a walk over its program."""
+    """The marks of one core's memory, updated while operations are visited in program order."""
 
     def __init__(self, kernel: KernelOp, origins: Origins):
         self.kernel = kernel
@@ -69,7 +69,7 @@ class Tracker(ABC):
         """Handle a use of undefined values."""
 
     def marks_read(self, op: Operation) -> dict[str, list[Marks]]:
-        """Return the marks of the tiles that an operation reads, by operand, and report uses."""
+        """Return the marks of the tiles that an operation reads, by operand; report uses."""
         found: dict[str, list[Marks]] = {}
         for effect in effects(op):
             if effect.role is Role.write:
@@ -82,7 +82,7 @@ class Tracker(ABC):
         return found
 
     def _taken(self, op: Operation, effect: Effect, marks: Marks) -> Marks:
-        """Return the marks of a read tile, as numbers of origins; all defined after a report."""
+        """Return the marks of a read tile, as numbers of origins; `DEFINED` after a report."""
         if not marks.any():
             return marks
         touched = self.touched(op, effect)

@@ -1,11 +1,12 @@
 """Memory dependences: for each operation, the earlier operations that it must wait for.
 
-A true dependence reads the other's result, an anti dependence overwrites its operand, an output
-dependence overwrites its result. Bytes are exact where addresses are known (`footprints.py`). An
-address known only at run time counts as every address that its index can select.
+A true dependence reads the result of the earlier operation, an anti dependence overwrites its
+operand, an output dependence overwrites its result. Bytes are exact where addresses are known
+(`footprints.py`). An address known only at run time counts as every address that its index can
+select.
 
-Operations of one queue run in order. So of several operations of a queue only the last is listed,
-and none of the operation's own queue. Registers and accumulators are not memory.
+Operations of one queue run in order. So an operation lists only the last operation of each other
+queue that it depends on, and none of its own queue. Registers and accumulators are not memory.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class Dependence(NamedTuple):
 class Execution(NamedTuple):
     """An execution of an operation.
 
-    An operation inside a loop has two: one for the first iteration and one for the next.
+    An operation inside a loop has two executions: in the first iteration and in the next one.
     """
 
     number: int
@@ -58,7 +59,7 @@ class Execution(NamedTuple):
     dependences: Sequence[Dependence]
     effects: Sequence[Effect]
     sources: Collection[int]
-    """The numbers of all events, in any queue, whose data the operation reads or keeps."""
+    """The numbers of all events, in any queue, that wrote data which the operation reads."""
 
 
 _STORES = len(engine)
@@ -132,7 +133,7 @@ class _Part(Protocol):
 
 @final
 class _Whole:
-    """The accesses to a tensor that each of its tiles covers completely (the common case)."""
+    """The accesses to a tensor whose tiles all cover the whole tensor, which is the common case."""
 
     __slots__ = ("readers", "writer")
 
@@ -153,7 +154,7 @@ class _Few:
 
 
 class _OfFew:
-    """The part of a `_Few` that one tile covers."""
+    """The cells that one tile covers, of a tensor with few cells (`_Few`)."""
 
     __slots__ = ("_cells", "_tensor")
 
@@ -193,7 +194,7 @@ class _Many:
 
 
 class _OfMany:
-    """The part of a `_Many` that one tile covers."""
+    """The cells that one tile covers, of a tensor with many cells (`_Many`)."""
 
     __slots__ = ("_footprint", "_tensor")
 
@@ -225,11 +226,11 @@ _FewCells = tuple[Sequence[list[int]], int]
 
 
 class _Tensors:
-    """Tracked tensors; those whose tiles have the same types share the computation of cells."""
+    """Tracked tensors. Tensors whose tiles have the same types share the computation of cells."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, ...], _FewCells | None] = {}
-        """The cells of tensors whose tiles have the same types; None if each tile is the whole.
+        """Cells of tensors by the types of their tiles; None if each tile covers the tensor.
 
         The key is the `id` of the tensor's type and of each tile's type.
         """
@@ -287,7 +288,7 @@ class TrackedTile:
     def __init__(self, value: SSAValue, of: _Whole | _Part):
         self.value = value
         self.of = of
-        """The accesses to the whole tensor, or to the tile's part of it."""
+        """The accesses to the whole tensor, or to the bytes that the tile covers."""
         self.known = info_of(value).indirection is None
         """Whether the tile's address is known before run time."""
 
@@ -319,7 +320,7 @@ class Accesses:
     def __init__(self, reordered: Collection[int] = ()) -> None:
         """Start without accesses.
 
-        `reordered`: queues in which writes to tensors that nothing reads may be reordered.
+        `reordered`: the queues in which writes to unread tensors may be reordered.
         """
         self._reordered = reordered
         self._tensors = _Tensors()
@@ -331,7 +332,7 @@ class Accesses:
         """The tracked tiles by the `id` of their value, because hashing a value costs a call."""
 
     def track(self, value: SSAValue) -> TrackedTile:
-        """Return the tile of a value, and add all tiles of its tensor to `tiles`."""
+        """Return the tracked tile of a value, and add all tiles of its tensor to `tiles`."""
         for tile in self.tiles_of(base_of(value)):
             self.tiles[id(tile.value)] = tile
         return self.tiles[id(value)]
@@ -355,8 +356,8 @@ class Accesses:
             touched: the event's effects: (tile, role, whether it covers only a part of the tile).
             ordered: the queue whose earlier events have certainly ended when this one starts.
             block: the number of the innermost loop around the event that may run zero times. A
-                dependence on an event of such a loop does not replace one on an earlier event of
-                that queue: an operation after the loop must wait for both.
+                dependence on an event of such a loop is listed in addition to the dependence on an
+                earlier event of the same queue, because the loop may not run.
             sources: gets the events whose results the event reads.
         """
         queues = self.queues
@@ -408,7 +409,7 @@ class Accesses:
     ) -> None:
         """Append the dependences of an access to a part of a tensor.
 
-        `kind` is the kind of the dependences on the part's writers.
+        `kind` is the kind of dependence on earlier writes: true for a read, output for a write.
         """
         writers = part.writers()
         if sources is not None and kind is DependenceKind.true:
@@ -430,7 +431,7 @@ class Accesses:
         events: Collection[int],
         every: Collection[int],
     ) -> None:
-        """Append dependences on the last of some events per queue and block.
+        """Append dependences: for each queue and block, on the last of the given events.
 
         For queues in `every`, append dependences on all of the events.
         """

@@ -1,8 +1,8 @@
-"""Reordering of a block so that instructions follow those that the author wants to run first.
+"""Reorders blocks so that instructions follow those named in `depends_on` and `with_schedule`.
 
-`depends_on` and `with_schedule` may name an instruction that comes later in the program. The
-waiting instruction, and all that depend on it, then move after the named one. There is no such
-order if the named instruction itself depends on the waiting one.
+Both arguments may name an instruction that comes later in the program. The waiting instruction, and
+all instructions that depend on it, then move after the named one. There is no such order if the
+named instruction itself depends on the waiting one.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from nkijit.passes.analysis.flow.dependences import share_bytes
 
 
 def has_edges(kernel: KernelOp) -> bool:
-    """Whether an instruction of a kernel names others that must run before it."""
+    """Whether an instruction of a kernel names other instructions that must run first."""
     return any("after" in op.properties and is_instruction(op) for op in kernel.operations)
 
 
 def blocks_out_of_order(kernel: KernelOp) -> Iterator[Block]:
-    """Yield the blocks in which an operation waits for a later one."""
+    """Yield the blocks in which an operation waits for a later operation."""
     return (block for block in _blocks(kernel) if _is_late(block))
 
 
 def put_in_order(kernel: KernelOp) -> None:
-    """Move each instruction after those that it names with `depends_on` or `with_schedule`.
+    """Move each instruction after the instructions that its `depends_on` or `with_schedule` names.
 
     The kernel must be verified: `verify-schedule` reports edges that cannot be satisfied.
     """
@@ -59,7 +59,7 @@ def _instructions(unit: Operation) -> list[NisaOp]:
 
 
 def _is_late(block: Block) -> bool:
-    """Whether an operation of a block waits for a later one of that block."""
+    """Whether an operation of a block waits for a later operation of the same block."""
     place = _places(block)
     return any(
         place.get(name, -1) > number
@@ -69,7 +69,7 @@ def _is_late(block: Block) -> bool:
 
 
 def _places(block: Block) -> dict[str, int]:
-    """Return the position in a block of each named instruction; for a nested one, its loop's."""
+    """Return the position in a block of each named instruction, or of the loop around it."""
     return {
         op.label: number
         for number, unit in enumerate(block.ops)
@@ -84,7 +84,7 @@ def _awaited(instructions: Iterable[NisaOp]) -> set[str]:
 
 @dataclass(slots=True, eq=False)
 class Unit:
-    """An operation of a block, including its nested operations; it moves as a whole."""
+    """An operation of a block with its nested operations, which move together."""
 
     op: Operation
     number: int
@@ -94,9 +94,9 @@ class Unit:
     labels: set[str] = field(init=False)
     """The names of the unit's named instructions."""
     awaited: set[str] = field(init=False)
-    """The names of instructions outside of the unit that must run before it."""
+    """The names of instructions outside of the unit that must run before the unit."""
     keys: dict[SSAValue, None] = field(init=False)
-    """Values that the unit uses. Units that must keep their order have one or more in common."""
+    """The values that the unit uses. Two units without a common value may change their order."""
 
     def __post_init__(self) -> None:
         inside = list(self.op.walk())
@@ -124,7 +124,7 @@ class Unit:
 
 
 class Arrangement:
-    """A new order of a block, in which operations are placed after those that they wait for."""
+    """A new order of a block, in which each operation follows the operations that it waits for."""
 
     def __init__(self, block: Block):
         """Compute the order; `apply` changes the block."""
@@ -135,7 +135,7 @@ class Arrangement:
         self._held: dict[SSAValue, dict[Unit, None]] = {}
         """The delayed units that use each value."""
         self._waiters: dict[Unit | str, list[Unit]] = {}
-        """The delayed units by one unit or name that each of them waits for."""
+        """The delayed units, grouped by the unit or name that each of them waits for."""
         self._last: list[Operation] = []
         units: list[Unit] = []
         for number, op in enumerate(block.ops):
@@ -148,7 +148,7 @@ class Arrangement:
                 self._place_or_delay(units[-1])
         done = {id(op) for op in self._done}
         self.stuck = [unit for unit in units if id(unit.op) not in done]
-        """The units that cannot be placed: they wait for each other, or for such units."""
+        """The units that cannot be placed, because they wait for each other or for such units."""
 
     def apply(self) -> None:
         """Reorder the operations of the block."""
@@ -166,7 +166,7 @@ class Arrangement:
             self._held.setdefault(key, {})[unit] = None
 
     def _obstacle(self, unit: Unit, *, newest_first: bool) -> Unit | str | None:
-        """Return one unit or name that a unit still waits for; None if there is none."""
+        """Return a unit or an instruction name that a unit still waits for; None without one."""
         missing = min(unit.awaited & self._missing, default=None)
         if missing is not None:
             return missing

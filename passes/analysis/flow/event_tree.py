@@ -118,13 +118,13 @@ class Flow(Protocol[_E_contra, K, V]):
     def visit(self, event: _E_contra, state: dict[K, V], certain: bool) -> None:
         """Apply an event to a state; keys missing in the state have the fact `start`.
 
-        `certain` is False if the event may never meet this state, because the loops around it may
+        `certain` is False if the event may never run after this state, because a loop around it may
         run fewer iterations.
         """
         ...
 
     def join(self, one: V, two: V) -> V:
-        """Return the fact that holds if either of two may hold."""
+        """Return a fact that is valid after either of two paths, given the fact of each path."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""The parts of PSUM that matmuls have written, which decide whether a matmul adds or overwrites."""
+"""The bytes of PSUM that matmuls have written, which decide whether a matmul adds or overwrites."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ A tensor with more tiles gets a mark per byte.
 
 @dataclass(slots=True)
 class _Tensor:
-    """An allocation, with the parts of it that matmuls have written."""
+    """An allocation, with the tiles and bytes that matmuls have written."""
 
     reach: Reach
     tiles: dict[tuple[Extent, int], SSAValue] = field(
@@ -114,7 +114,7 @@ class MatmulWrites:
         tensor.scattered = True
 
     def added(self, op: NisaOp, target: Target) -> Mask | bool:
-        """Return where a matmul adds to its dst (True, False, or a mask), and record the write.
+        """Return which elements of dst a matmul adds to (True, False or a mask); record the write.
 
         The mask has the shape (P, F).
 
@@ -163,7 +163,7 @@ _Additions = list[tuple[NisaOp, Mask | bool | None]]
 
 
 def where_matmuls_add(kernel: KernelOp, ignored: Collection[Operation] = frozenset()) -> _Additions:
-    """Return the matmuls of a kernel in program order, with where each adds to its dst.
+    """Return each matmul of a kernel in program order, with the elements of dst that it adds to.
 
     See `MatmulWrites.added`; None where it is known only at run time. `ignored` operations do not
     count. The result is cached while the kernel does not change (`found_once`).

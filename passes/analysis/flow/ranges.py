@@ -31,7 +31,7 @@ class Range:
     low: int
     high: int
     exact: bool
-    """True if each end is reached in some iteration, at an operation that always runs.
+    """True if both bounds are reached in some iteration, at an operation that always runs.
 
     See `Ranges.always_runs`.
     """
@@ -39,7 +39,7 @@ class Range:
 
 @dataclass(slots=True)
 class _History:
-    """The range of a register after each place that changes it; None where it is unknown."""
+    """The range of a register after each operation that changes it; None where unknown."""
 
     places: list[int] = field(default_factory=list[int])
     held: list[Range | None] = field(default_factory=list["Range | None"])

@@ -65,7 +65,7 @@ class Residency:
 
     @property
     def moved(self) -> list[Step]:
-        """The additional loads and stores: tiles that are stored, and loads that run again."""
+        """The additional DMAs: stores and loads of spilled tiles, and loads that are repeated."""
         return [s for s in self.steps if s.repeated or s.action in (Action.store, Action.load)]
 
     @property

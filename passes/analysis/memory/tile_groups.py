@@ -13,7 +13,7 @@ class TileGroup:
     """Tiles of equal shape and data type that one source line allocates."""
 
     tile: LiveTile
-    """The first tile of the group, with a lifetime that spans those of all its tiles."""
+    """The first tile of the group, with a lifetime that covers the lifetimes of all tiles."""
     count: int
 
     @property

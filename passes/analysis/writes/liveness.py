@@ -51,7 +51,7 @@ class LiveRange(ShownFields):
     start: int
     end: int
     first: int
-    """The position of the first access in program order; `start` is lower for carried tiles."""
+    """The position of the first access in program order; carried tiles have a lower `start`."""
     last: int
     """The position of the last access in program order."""
     tile: TileInfo
@@ -214,7 +214,7 @@ class _Walk:
 
 
 class _Iteration(CoreWrites):
-    """The walk of one iteration of a loop, before which nothing counts as written."""
+    """The walk of one loop iteration, which starts with nothing written."""
 
     EXACT = False
 
@@ -247,7 +247,7 @@ def _carried(
 
 
 def _starts(op: Operation, target: Target) -> bool:
-    """Whether an instruction overwrites a destination to which no matmul has added."""
+    """Whether an instruction overwrites its destination, or does so where no matmul has written."""
     if not is_instruction(op):
         return False
     return accumulation_of(op, target) in (Accumulation.overwrites, Accumulation.by_location)

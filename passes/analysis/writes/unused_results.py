@@ -1,8 +1,8 @@
 """Executions of instructions whose results nothing uses.
 
-A forward walk finds, for each execution, the executions whose results it reads, and the one that
-overwrites its result. A result is used if a print, a caller, an engine's registers or another used
-execution needs it. A backward pass marks the used ones.
+A forward walk finds, for each execution, the executions whose results are its inputs, and the
+execution that overwrites its result. A result is used if a print, a caller, an engine's registers
+or another used execution needs it. A backward pass marks the used results.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ from nkijit.passes.analysis.flow.ranges import Ranges
 
 @dataclass(slots=True)
 class CallResults:
-    """The results of one source call: of its instruction in all iterations of unrolled loops."""
+    """The results of the instruction of one source call, over all iterations of unrolled loops."""
 
     op: NisaOp
     """The first execution whose result is not used."""
     executions: int = 0
     on_device: bool = False
-    """Whether the call is in a loop on the device, of which two iterations are counted."""
+    """Whether the call is in a loop on the device. Two iterations of such a loop are counted."""
     overwritten: int = 0
-    """Executions whose results are overwritten before any use, by other calls."""
+    """The number of executions whose results other calls overwrite before any use."""
     overwritten_by_itself: int = 0
-    """Executions whose results are overwritten before any use, by later ones of the same call."""
+    """The number of executions whose results this call itself overwrites before any use."""
     overwriter: Operation | None = None
-    """The first operation that overwrites one of these results."""
+    """The first operation that overwrites one of the unused results."""
     remaining: int = 0
-    """Executions whose results nothing uses or overwrites."""
+    """The number of executions whose results nothing uses or overwrites."""
     serves_unused: bool = False
-    """Whether other calls, whose results are not used either, read these results."""
+    """Whether other calls with unused results read the results of this call."""
 
     @property
     def unused(self) -> int:
@@ -77,9 +77,9 @@ class _Loop(NamedTuple):
     """The loops on the device around an execution."""
 
     on_device: bool = False
-    """Whether there is one."""
+    """Whether the execution is in a loop on the device."""
     optional: Operation | None = None
-    """The innermost one that may run zero times."""
+    """The innermost of these loops that may run zero times; None if every loop runs."""
 
 
 _NO_LOOP = _Loop()
@@ -95,12 +95,12 @@ class _Walk:
         self.loops: list[_Loop] = []
         """The loops around each execution."""
         self.overwriters: dict[int, int] = {}
-        """The last execution that has overwritten a part of each execution's result, by number."""
+        """For each execution, by number: the last execution that overwrote part of its result."""
         self._accesses = Accesses()
         self._ranges: Ranges | None = None
         found = where_matmuls_add(kernel)
         self._overwriting = {id(op) for op, adds in found if adds is False}
-        """The `id` of each matmul that adds nowhere."""
+        """The `id` of each matmul that overwrites its destination without adding."""
 
     def block(self, block: Block, again: bool = False, loop: _Loop = _NO_LOOP) -> None:
         """Walk a block; `again`: this is the second walk of the loop around it."""

@@ -39,7 +39,7 @@ def narrow_sources(kernel: KernelOp) -> dict[SSAValue, DType]:
 
 
 def _narrow(src: SSAValue, dst: SSAValue, found: dict[SSAValue, DType | None]) -> DType | None:
-    """Return the narrow data type of a copied tile's values; None if there is none.
+    """Return the data type of a copied tile's values if narrower than the copy's type, else None.
 
     Either the copy widens the source, or the source itself has only values of a narrower type.
     """

@@ -1,8 +1,8 @@
-"""The parts of a kernel's tensors that have been written when an operation reads them.
+"""Tracks which parts of a kernel's tensors have been written when an operation reads them.
 
-Addresses known only at run time, loops that may run zero times and other cores cause a difference
-between parts that certainly have been written and parts that may have been. `written_tensors.py`
-tracks both for each tensor.
+Some writes certainly happen before a read, others only may happen: those at addresses known only at
+run time, in loops that may run zero times, and by other cores. `written_tensors.py` tracks both
+sets for each tensor.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ class CoreWrites:
         self._reported: set[SSAValue] = set()
         """Tiles that have been reported as unwritten."""
         self._by_index: dict[SSAValue, list[tuple[WrittenTensor, SSAValue]]] = {}
-        """For each index, the indirect tiles that count as written until that index changes."""
+        """For each index, the indirect tiles that count as written until the index changes."""
         self._loops: list[_Loop] = []
         """The loops around the current operation, outermost first."""
 
@@ -277,7 +277,7 @@ class CoreWrites:
     def _note_dynamic(
         self, tensor: WrittenTensor, value: SSAValue, index: SSAValue, scope: Scope | None
     ) -> None:
-        """Record that an indirect tile is written as long as its index does not change."""
+        """Record that an indirect tile counts as written until its index changes."""
         tensor.known[id(value)] = scope
         self._by_index.setdefault(base_of(index), []).append((tensor, value))
         if not isinstance(index, BlockArgument) or steps_of(value) is None:
@@ -327,7 +327,7 @@ class _Core(CoreWrites):
         )
         """The core's tensors in shared HBM, in an order that is equal on all cores."""
         self.meetings = 0
-        """The number of meetings before the first one that is in a loop."""
+        """The number of synchronisations with other cores before the first one in a loop."""
         for op in kernel.body.block.ops if several else ():
             if any(type(inner) in _MEETINGS for inner in _inside(op)):
                 break
@@ -347,7 +347,7 @@ class _Core(CoreWrites):
             self._tensor(base).write(base, None, True)
 
     def phases(self, meetings: int) -> list[list[Operation]]:
-        """Split the operations into phases: each of the first `meetings` meetings ends one."""
+        """Split the operations into phases at the first `meetings` synchronisations of cores."""
         found: list[list[Operation]] = [[]]
         for op in directly_in(self._kernel.body.block):
             found[-1].append(op)
@@ -367,13 +367,13 @@ class _Core(CoreWrites):
                 tensor.write(effect.value, None, False)
 
     def meet(self, others: Sequence[_Core]) -> None:
-        """Record the certain writes of the other cores, which become visible at a meeting."""
+        """Record the certain writes of the other cores, which a synchronisation makes visible."""
         for other in others:
             for mine, theirs in zip(self.shared, other.shared, strict=False):
                 mine.learn(theirs)
 
     def results(self) -> Iterator[Read]:
-        """Yield the reads of the kernel's results at its end."""
+        """Yield the reads of the kernel's results, which happen at its end."""
         last = self._kernel.body.block.last_op
         # A trace that ended with an error has no results.
         if isinstance(last, ReturnOp):

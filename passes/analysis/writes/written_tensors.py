@@ -55,7 +55,7 @@ _CLOSED = Scope(closed=True)
 
 
 class Memory:
-    """The memory of a tensor, and the part of the memory that each tile covers.
+    """The memory of a tensor, and the bytes of that memory that each tile covers.
 
     Everything is computed when first used, and shared by the analyses of a kernel.
     """
@@ -157,7 +157,7 @@ class _Masks:
         self._open: dict[Scope, Mask] = {}
         """For each open scope, the cells that are certainly written in it besides `_must`."""
         self._tensor: Mask | None = None
-        """The cells of the tensor itself, if views reach beyond it; nothing writes others."""
+        """The cells of the tensor itself, if views reach beyond it; other cells are unwritten."""
         if extended:
             self._tensor = np.zeros(cells.count, np.bool_)
             cells.footprint(tensor).part(self._tensor)[...] = True
@@ -216,7 +216,7 @@ def _still_open(found: dict[Scope, _S]) -> Iterable[Scope]:
 
 
 class WrittenTensor:
-    """The written parts of one allocation, as seen by one core."""
+    """The parts of one allocation that have been written, as seen by one core."""
 
     # A kernel has as many tensors as instructions; most are written and read as a whole.
     __slots__ = (
@@ -228,9 +228,9 @@ class WrittenTensor:
         self.base = base
         self.memory = memory
         self.known: dict[int, Scope | None] = {}
-        """The tiles (by `id`) that are certainly written, and the scope in which that holds.
+        """The tiles, by `id`, that are certainly written, each with the scope in which this holds.
 
-        None as the scope means: to the end of the program.
+        The scope None reaches to the end of the program.
         """
         self._entries: list[tuple[SSAValue, Scope | None, bool]] = []
         """All writes: (tile, scope, whether all of the tile is written if the scope runs)."""
@@ -283,7 +283,7 @@ class WrittenTensor:
         return extent.low == 0 and extent.is_run and extent.run == reach.size
 
     def note(self, value: SSAValue, scope: Scope | None) -> None:
-        """Record that a tile is certainly written while a scope is open."""
+        """Record that a tile is certainly written within a scope (a loop that may not run)."""
         if not (self.memory.extended and leaves_its_tensor(value)):
             self.known[id(value)] = scope
 
@@ -315,7 +315,7 @@ class WrittenTensor:
         return marks.state_of(extent(value))
 
     def missing(self, value: SSAValue) -> Mask:
-        """Return which elements of a tile have bytes that no operation may have written."""
+        """Return which elements of a tile are certainly unwritten, at least in part."""
         reach = self.memory.reach
         if self._touched is None:
             self._touched = np.zeros(reach.size, np.bool_)

@@ -69,7 +69,7 @@ def accesses_of(operations: Iterable[Operation]) -> Accesses:
 
 
 def between(touched: list[Access], first: int, last: int) -> list[Access]:
-    """Return the accesses to a tensor after place `first`, up to and including place `last`."""
+    """Return the accesses to a tensor after program position `first`, up to `last` inclusive."""
     start = bisect_right(touched, first, key=attrgetter("place"))
     return touched[start : bisect_right(touched, last, key=attrgetter("place"))]
 
@@ -99,7 +99,7 @@ def fills_tile(value: SSAValue) -> bool:
 
 
 def elements_of(value: SSAValue) -> TileInfo | None:
-    """Return a key of the elements that a tile covers in its tensor; None for indirect tiles."""
+    """Return a key of the elements of the tensor that a tile covers; None if indirect."""
     return info_of(value) if index_of(value) is None else None
 
 

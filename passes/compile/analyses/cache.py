@@ -24,7 +24,7 @@ class Analyses:
         self.costs_by_form = Costs(kernel.target)
         """Costs by instruction form, which stay valid when the kernel changes."""
         self.orders: dict[object, tuple[float, Sequence[int]]] = {}
-        """The best order of a region and its time in ns, by a key of the scheduler's inputs."""
+        """The best order of regions and its time in ns, by a key of the scheduler's inputs."""
 
     def changed(self) -> None:
         """Discard the cached analyses: operations, operands or the order have changed."""
@@ -42,7 +42,7 @@ class Analyses:
         return {id(op): place for place, op in enumerate(self.operations)}
 
     def ends_of(self, op: Operation) -> tuple[int, int]:
-        """Return the places of an operation and of the last operation nested in it."""
+        """Return the program positions of an operation and of the last operation nested in it."""
         last = op
         while last.regions and (inner := last.regions[-1].blocks[-1].last_op) is not None:
             last = inner
@@ -74,7 +74,7 @@ class Analyses:
 
     @cached_property
     def engine_state(self) -> Kept:
-        """The engine state that instructions of the kernel leave for later ones."""
+        """The engine state that instructions of the kernel leave for later instructions."""
         uses = [ops for kind, ops in self.of_kind.items() if has_accumulators(kind)]
         return Kept.by(self.kernel, chain.from_iterable(uses))
 
@@ -99,4 +99,4 @@ class Analyses:
 
 
 _FOUND = tuple(name for name, found in vars(Analyses).items() if isinstance(found, cached_property))
-"""The names of the cached analyses, all of which `changed` discards."""
+"""The names of all cached analyses, for `changed`."""

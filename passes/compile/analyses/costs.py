@@ -1,4 +1,4 @@
-"""Costs of instructions, computed once per form."""
+"""Costs of instructions, computed once per form (a group of instructions with equal costs)."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ class InstructionCost(NamedTuple):
 
     queue: Queue
     resource: object
-    """The resource that the instruction occupies: a queue, or `"dma"`, which all rings share."""
+    """The resource that the instruction occupies: a queue, or `"dma"` for all DMA rings."""
     issue: float
-    """The time from the instruction's start until the resource can begin another one."""
+    """The time from the instruction's start until the resource can begin another instruction."""
     latency: float
     """The time from the instruction's start until other instructions can use the results."""
     table: str | None
     """The activation table that the instruction needs; None if it needs none."""
     form: int
-    """The number of the instruction's form; equivalent instructions have the same form."""
+    """The number of the instruction's form; instructions of one form have equal costs."""
 
 
 class Costs:

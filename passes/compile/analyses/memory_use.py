@@ -22,7 +22,7 @@ class MemoryUse:
         Args:
             kernel: the kernel in its current form.
             region: SBUF or PSUM.
-            part: the fraction of the memory that may be in use where a lifetime is extended.
+            part: the largest fraction of the memory that an extension may fill.
         """
         target = kernel.target
         in_sbuf = region is MemoryRegion.sbuf
@@ -51,7 +51,7 @@ class MemoryUse:
 
         Args:
             base: the tile.
-            replaced: tiles whose lifetimes end with this change: `base` replaces them.
+            replaced: tiles that the change replaces by `base`.
             first: the new lifetime includes this instruction, or this loop from its start.
             last: the new lifetime includes this instruction, or this loop to its end.
         """

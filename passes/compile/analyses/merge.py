@@ -1,4 +1,4 @@
-"""Merging of two tiles that have the same contents."""
+"""Merging of tiles with the same contents."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nkijit.passes.compile.analyses.cache import Analyses
 
 
 class Tiles:
-    """Merges tiles of a kernel."""
+    """Replaces tiles of a kernel by other tiles with the same contents."""
 
     def __init__(self, analyses: Analyses):
         self._analyses = analyses
@@ -25,7 +25,7 @@ class Tiles:
         return {op: place for place, op in enumerate(self._analyses.of_kind.get(AllocOp, ()))}
 
     def merge(self, replacement: SSAValue, replaced: SSAValue, filled: NisaOp) -> None:
-        """Replace a tile by another one of the same type in the same block.
+        """Replace a tile by another tile of the same type in the same block.
 
         Args:
             replacement: the tile that is used instead.

@@ -44,7 +44,7 @@ Predecessors = list[set[int]]
 
 @dataclass(frozen=True)
 class Kept:
-    """The engine state, other than memory, that instructions of a kernel leave for later ones."""
+    """Engine state, such as accumulators, that instructions leave for later instructions."""
 
     target: Target
     accumulators: frozenset[engine]
@@ -78,7 +78,7 @@ def has_accumulators(kind: type[Operation]) -> bool:
 
 
 def _continues(op: NisaOp) -> bool:
-    """Whether an instruction continues with accumulators that earlier ones left."""
+    """Whether an instruction continues with accumulators that earlier instructions left."""
     command = accumulator_command(op)
     if command is reduce_cmd.idle:
         return op.get("reduce_res") is not None if op.declares("reduce_res") else False
@@ -88,8 +88,8 @@ def _continues(op: NisaOp) -> bool:
 def is_movable(op: NisaOp) -> bool:
     """Whether an instruction may be reordered.
 
-    False for those that use registers or an index known only at run time, and for those in which
-    cores wait for each other.
+    False for instructions that use registers or an index known only at run time, and for
+    instructions at which cores wait for each other.
     """
     if type(op) in WAITING or any(True for _ in registers_written(op)):
         return False
@@ -105,13 +105,14 @@ def predecessors(
     accesses: Accesses | None = None,
     numbers: Sequence[int] | None = None,
 ) -> Predecessors:
-    """Return, for each instruction of a region, the indices of those that must precede it.
+    """Return the indices of the instructions that must precede each instruction of a region.
 
     Args:
         region: the instructions of the region.
         engine_state: the engine state of the kernel.
         accesses: the accesses of the region, if known.
-        numbers: maps `Access.place` to an index into the region; the identity by default.
+        numbers: maps a position in the program (`Access.place`) to an index into the region; by
+            default, both are equal.
     """
     if accesses is None or numbers is None:
         accesses, numbers = accesses_of(region), range(len(region))
@@ -205,7 +206,7 @@ def _sharing(bases: Iterable[SSAValue]) -> Iterator[list[SSAValue]]:
 
 
 def _parts(base: SSAValue, touched: Sequence[Access]) -> dict[int, list[int]] | _Many | None:
-    """Return the cells of each tile of a tensor, by `id`; None if all tiles may overlap."""
+    """Return the cells that each tile of a tensor covers, by `id`; None if all may overlap."""
     first = touched[0].effects[0].value
     if all([effect.value is first for access in touched for effect in access.effects]):
         return None  # the common case
@@ -236,10 +237,10 @@ def _by_cell(
 
 
 class _Many:
-    """The last accesses to each cell of a tensor with many cells, in arrays.
+    """The latest accesses to each cell of a tensor with many cells, in arrays.
 
-    A cell has its last writer and a chain of the readers after that. Cells with the same readers
-    share a chain.
+    A cell has its last writer, and a chain of the readers after that write. Cells with the same
+    readers share a chain.
     """
 
     def __init__(self, extents: dict[int, Extent], cells: Cells):
@@ -249,7 +250,7 @@ class _Many:
         self._writers = np.full(cells.count, -1)
         self._readers = np.full(cells.count, -1)
         self._chains: list[tuple[int, int]] = []
-        """The links of chains: (reader, index of the next link or -1)."""
+        """Linked lists of readers: (reader, index of the next entry or -1)."""
 
     def wait(self, touched: Sequence[Access], numbers: Sequence[int], found: Predecessors) -> None:
         """Add the dependences between accesses."""

@@ -34,7 +34,7 @@ _DECLARATIONS = (*DECLARATIONS, ConstantOp, RegisterOp, arith.ConstantOp)
 """Operations that execute nothing and may be anywhere before their uses."""
 
 Uses = dict[SSAValue, tuple[int, int]]
-"""The places of the first and of the last use of each on-chip tensor."""
+"""For each on-chip tensor, the program positions of its first and last use."""
 
 
 @cache
@@ -53,24 +53,24 @@ class Region:
         self.costs: list[InstructionCost] = []
         """The cost of each instruction of the region."""
         self.start = self.end = 0
-        """The places in the program of the first and of the last instruction."""
+        """The program positions of the first and of the last instruction."""
         self.fence: Operation | None = None
-        """The operation after the region, which ends it; None at the end of a block."""
+        """The operation that ends the region; None if the region ends with its block."""
         self.order: Sequence[int] | None = None
         """The best order with the costs in `costs`, as indices into `ops`; None until computed."""
         self.accesses: Accesses = {}
         self.used = [0.0, 0.0]
         """Bytes per partition, in SBUF and in PSUM, of tiles used also outside the region."""
         self.sizes: list[tuple[int, float]] = []
-        """The memory (0: SBUF, 1: PSUM) and the bytes per partition of each tile used only here."""
+        """Memory (0: SBUF, 1: PSUM) and bytes per partition of tiles used only in the region."""
         self.users: list[int] = []
         """The number of instructions that use each tile of `sizes`."""
         self.tiles: list[list[int]] = []
         """For each instruction, the tiles that it uses, as indices into `sizes`."""
         self.after: list[list[int]] = []
-        """For each instruction, the instructions that depend on it."""
+        """For each instruction, the instructions that depend on its result or must follow it."""
         self.waiting: list[int] = []
-        """For each instruction, the number of instructions that it depends on."""
+        """For each instruction, the number of instructions that must precede it."""
 
 
 class Regions:
@@ -101,7 +101,7 @@ class Regions:
         self.in_blocks = [(block, self._cut(block, costs)) for block in _blocks(kernel, nests)]
         """Each block with its regions, in program order."""
         self._numbers: list[int] = []
-        """For each place in the program that belongs to a region, the index in that region."""
+        """For each program position in a region, the instruction's index in that region."""
         self._uses: dict[Block, Uses] = {}
 
     def _cut(self, block: Block, costs: Mapping[int, InstructionCost]) -> list[Region]:
@@ -153,7 +153,7 @@ class Regions:
                 tiles[numbers[access.place]].append(tile)
 
     def _distribute(self) -> None:
-        """Distribute the accesses to the regions, and set the memory in use when each starts."""
+        """Distribute the accesses to the regions, and set the memory in use at each start."""
         within: list[Region | None] = [None] * len(self._places)
         self._numbers = [0] * len(self._places)
         for _, regions in self.in_blocks:
@@ -211,8 +211,8 @@ def _uses(outermost: Block, accesses: Accesses, *, nested: bool) -> dict[Block, 
 def _set_used(uses: Uses, regions: Sequence[Region], target: Target) -> None:
     """Set `used` of each region.
 
-    It is the bytes per partition, in SBUF and PSUM, of the block's tensors that are in use when the
-    region starts.
+    `used` is the number of bytes per partition, in SBUF and PSUM, of the block's tensors that are
+    in use when the region starts.
     """
     regions = [region for region in regions if region.ops]
     starts = [region.start for region in regions]

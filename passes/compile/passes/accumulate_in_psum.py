@@ -1,7 +1,7 @@
 """`accumulate-in-psum`: replaces additions of matmul products in SBUF by accumulation in PSUM.
 
 An accumulating matmul rounds its product to float32 and adds it, in float32, to its destination.
-That equals an addition of the product to a float32 tile. So the sum is the same bit by bit if
+This equals the addition of the product to a float32 tile. So the sum is the same bit by bit if
 matmuls add one at a time and in the same order. One copy then replaces all additions.
 
 Up to NeuronCore-v3, matmuls add only to results of matmuls. So only two kinds of sums are replaced.
@@ -52,7 +52,7 @@ from nkijit.passes.compile.passes.rename_tiles import Origins
 MAX_PSUM_USE = 0.75
 """The largest fraction of PSUM in use during a sum; the rest is for short-lived results."""
 _MAX_OPEN = 8
-"""The largest number of sums of a tensor that are tracked at a time: PSUM has no more banks."""
+"""The largest number of sums per tensor that are tracked at a time, as PSUM has no more banks."""
 
 
 def accumulate_in_psum(
@@ -121,7 +121,7 @@ class _Sum:
 
     @property
     def held(self) -> SSAValue:
-        """The tile in PSUM in which the sum is accumulated."""
+        """The PSUM tile in which the sum is accumulated."""
         if isinstance(self.begins, TensorCopyOp):
             return self.begins.required("src")
         return self.terms[0].product
@@ -146,7 +146,7 @@ def _sums_of(touched: list[Access], accesses: Accesses, kernel: KernelOp) -> lis
     """Return the sums of a tensor that can be accumulated in PSUM."""
     found: list[_Sum] = []
     open_sums: dict[TileInfo, _Sum] = {}
-    """The sums that may still get terms, by the elements of the tile to which they add."""
+    """The sums that may get further terms, keyed by the elements of the tile that holds the sum."""
     for access in touched:
         term = _term(access, accesses, kernel)
         own = None if term is None else elements_of(term.total)
@@ -171,7 +171,7 @@ def _touches(access: Access, tile: TileInfo) -> bool:
 
 
 def _term(access: Access, accesses: Accesses, kernel: KernelOp) -> _Term | None:
-    """Return the matmul and the addition of an access; None if it is not such an addition."""
+    """Return the matmul and addition that an access belongs to; None if it adds no product."""
     op = access.op
     if not isinstance(op, TensorTensorOp) or not is_free(op) or op.value_of("op") != "add":
         return None
@@ -210,7 +210,7 @@ def _holds_sums(value: SSAValue) -> bool:
 
 
 def _started_by(access: Access, accesses: Accesses) -> _Sum | None:
-    """Return a sum that starts with this access; None if a sum in PSUM cannot start so."""
+    """Return a sum that starts with this access; None if no sum in PSUM can start with it."""
     op = access.op
     if not isinstance(op, (MemsetOp, TensorCopyOp)) or not is_free(op):
         return None
@@ -237,7 +237,7 @@ def _multiplies(op: Operation) -> bool:
 
 
 def _tiles(found: _Sum) -> tuple[SSAValue, set[SSAValue]]:
-    """Return the tile that will hold a sum, and the tiles of the sum's terms."""
+    """Return the tile that will hold a sum, and the tiles of the products in it."""
     return base_of(found.held), {base_of(term.product) for term in found.terms}
 
 
@@ -268,7 +268,7 @@ def _copied(last: _Term, held: SSAValue) -> list[Operation]:
 
 
 def _added(last: _Term, held: SSAValue) -> list[Operation]:
-    """Create a constant zero and the instruction that adds it to a sum."""
+    """Create a constant zero, and the instruction that adds it to a sum."""
     zero = arith.ConstantOp(FloatAttr(0.0, f32))
     properties = {
         "op0": last.addition.properties["op"],

@@ -39,9 +39,9 @@ def fit(
     capacity: int | None = None,
     analyses: Analyses | None = None,
 ) -> int:
-    """Make the tiles of a kernel fit into SBUF; returns the number of inserted loads and stores.
+    """Make a kernel's tiles fit into SBUF; returns the number of inserted and moved DMAs.
 
-    Moved loads count as well. A kernel that fits, or cannot be made to fit, is not changed.
+    A kernel that fits, or cannot be made to fit, is not changed.
 
     Args:
         kernel: changed in place.
@@ -68,14 +68,14 @@ def fit(
 
 
 def _upper_bound(analyses: Analyses) -> int:
-    """Return an upper bound of the bytes per partition of SBUF in use at a time.
+    """Return an upper bound of the bytes per partition of SBUF in use at any time.
 
     A tile used in a loop counts for the whole loop, as if it were carried around. This needs no
     `liveness`, and suffices to see that most kernels fit.
     """
     count = len(analyses.operations)
     first, last = list(range(count)), list(range(count))
-    """For each place, the first and last place of the outermost operation around it."""
+    """For each program position, the first and last position of the outermost operation there."""
     for op in analyses.nests:
         if op.parent is analyses.kernel.body.block:
             start, end = analyses.ends_of(op)
@@ -101,9 +101,9 @@ class _Rewriting:
         self._instructions = instructions
         self._origins = origins
         self._now: dict[SSAValue, SSAValue] = {}
-        """The current allocation of each tile that has been replaced."""
+        """The new allocation of each replaced tile that is current at this point of the program."""
         self._views: dict[SSAValue, dict[int, SSAValue]] = {}
-        """For each replaced tile, the new values of the tile and its views, by original `id`."""
+        """For each replaced tile, by original `id`: the new values of the tile and its views."""
         self._filled: dict[Operation, SSAValue] = {}
         """The original destination of each load that is moved or repeated."""
         self._stored: dict[SSAValue, SSAValue] = {}
@@ -144,7 +144,7 @@ class _Rewriting:
             self._insert(load, op, op)
 
     def _begin(self, tile: SSAValue, op: Operation) -> None:
-        """Give a tile a new allocation from here on, except for its first use."""
+        """Give a tile a new allocation from this point on, except for its first use."""
         if tile not in self._seen:
             self._seen.add(tile)
             return

@@ -1,15 +1,14 @@
 """`forward-copies`: lets readers of a copy read its source.
 
 A `tensor_copy` that changes no bits is removed if its source does not change while the copy is
-read, and if every reader can take the source as its operand. The latter is checked on the changed
-instruction: it must keep all rules, and run on the same engine, as another engine may compute
-differently.
+read, and if every reader can take the source as its operand. Each changed reader is checked: it
+must keep all rules, and run on the same engine, as another engine may compute differently.
 
-The source is then in use for longer, and read in the copy's place. Reading PSUM takes longer than
+The source is then in use for longer, and read instead of the copy. Reading PSUM takes longer than
 reading SBUF, so the change must pay off: the total busy time of all engines must not increase, and
-an engine that gets busier must not exceed the busiest one before. Memory must allow the change as
-well. A copy from PSUM to SBUF with several readers stays: PSUM has few banks, which other results
-need.
+an engine that gets busier must not exceed the previously busiest engine. Memory must allow the
+change as well. A copy from PSUM to SBUF with several readers stays: PSUM has few banks, which other
+results need.
 """
 
 from __future__ import annotations
@@ -99,7 +98,7 @@ class _Busy:
         self._most = max(self._of.values(), default=0.0)
 
     def allows(self, more: Mapping[Queue, float]) -> bool:
-        """Whether a change increases neither the sum nor the maximum of the busy times."""
+        """Whether a change increases neither the total nor the largest busy time of queues."""
         if sum(more.values()) > 0:
             return False
         return all(
@@ -173,7 +172,7 @@ def _copy_of(op: NisaOp, accesses: Accesses, engine_state: Kept) -> _Copy | None
 
 
 def _changes(touched: list[Access], first: int, last: int) -> bool:
-    """Whether a tensor is written after place `first`, up to and including place `last`."""
+    """Whether a tensor is written after program position `first`, up to and including `last`."""
     return any(one.writes for one in between(touched, first, last))
 
 
@@ -234,7 +233,7 @@ class _Change:
 
 
 def _broken(op: NisaOp, target: Target) -> Iterator[bool]:
-    """Yield, for each rule of an instruction and its views, whether the instruction breaks it."""
+    """Yield, for each rule of an instruction and its views, True if the rule is broken."""
     views = [value.owner for value in op.operands if isinstance(value.owner, ViewOp)]
     for one in (op, *views):
         for rule in all_rules_of(type(one)):

@@ -1,12 +1,12 @@
 """`hoist-invariant`: moves loop-invariant instructions before their loop.
 
-A load or a computation leaves a loop if the loop does not write its inputs, and if in the loop its
-result has no other write and no earlier read. Inner loops come first, so that an instruction can
-leave several loops. A loop that may run zero times loses only instructions whose result no
-operation outside the loop uses.
+A load or a computation leaves a loop under two conditions: the loop does not write its inputs, and
+its result has no other write and no earlier read in the loop. Inner loops come first, so an
+instruction can leave several loops. If a loop may run zero times, only instructions leave whose
+result no operation outside the loop uses.
 
-The results are on chip while the loop runs. An instruction for which memory is insufficient stays,
-and so do those that depend on it.
+The results occupy memory while the loop runs. If memory is insufficient for an instruction, the
+instruction and its dependents stay in the loop.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _inner_first(block: Block) -> Iterator[ForOp | WhileOp]:
 
 
 class _Places:
-    """The places, ascending, at which a tensor is accessed, and at which it is written."""
+    """The ascending program positions at which a tensor is accessed, and at which it is written."""
 
     def __init__(self, accesses: list[Access]):
         self.touched = [access.place for access in accesses]
@@ -86,7 +86,7 @@ class _Program:
         first, last = self._analyses.ends_of(loop)
         meets = _count(self._meetings, first, last) > 0
         hoisted_writes: Counter[SSAValue] = Counter()
-        """The number of each tensor's writes that have left the loop."""
+        """For each tensor, the number of its writes that have left the loop."""
         count = 0
         for op in list(block.ops):
             if not is_instruction(op) or not is_free(op) or not is_movable(op):
@@ -106,7 +106,7 @@ class _Program:
     def _invariant(
         self, op: NisaOp, first: int, last: int, hoisted_writes: Counter[SSAValue], *, meets: bool
     ) -> SSAValue | None:
-        """Return the tensor that an instruction of a loop writes; None if it must stay there."""
+        """Return the tensor that a loop's instruction writes; None if it must stay in the loop."""
         if any(True for _ in self._engine_state.of(op)):
             return None
         done = effects(op)
@@ -164,7 +164,7 @@ def _runs(loop: ForOp | WhileOp) -> bool:
 
 
 def _move(op: Operation, loop: Operation, block: Block) -> None:
-    """Move an operation before its loop, with the declarations of its operands."""
+    """Move an operation to before its loop, with the declarations of its operands."""
     for value in op.operands:
         owner = value.owner
         if isinstance(owner, Operation) and owner.parent is block:

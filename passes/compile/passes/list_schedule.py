@@ -7,8 +7,8 @@ priorities among ready instructions are tried: program order, and the longest ch
 instructions. The faster order is used; the author's order stays if neither is faster.
 
 An instruction that needs a new tile starts only while all tiles in use fit into a part of the
-memory; the rest allows for gaps between allocations. Instructions far ahead of the oldest one that
-has not started get a smaller part, because they could otherwise fill the memory that the oldest one
+memory; the rest allows for gaps between allocations. Instructions far ahead of the oldest unstarted
+instruction get a smaller part; otherwise they could fill the memory that the oldest instruction
 needs. An order that runs out of memory is discarded. Nothing moves across the boundaries of regions
 (see `regions`).
 """
@@ -40,16 +40,16 @@ MAX_USE = 0.75
 RESERVE = 0.15
 """The further fraction of SBUF that the oldest `_NEXT` unstarted instructions may use."""
 NEAR = 1.005
-"""The search stops at an order whose time is within this factor of the busiest resource's."""
+"""The search stops at an order within this factor of the busiest resource's time."""
 AHEAD = 1.02
-"""The factor of the author's time that another order may take, if none was better so far.
+"""While no better order is known, an order may take this multiple of the author's order's time.
 
-The author's order is simulated without memory limits, which all others respect.
+The simulation of the author's order ignores memory limits; all others respect them.
 """
 _NEXT = 64
-"""The number of instructions, counted from the oldest unstarted one, that may use `RESERVE`."""
+"""The number of instructions, from the oldest unstarted on, that may use `RESERVE`."""
 _MAX_CHECKED = 8
-"""How many ready instructions of a lane are checked for one that fits into memory."""
+"""The number of ready instructions per queue that are checked for one that fits into memory."""
 
 
 def list_schedule(kernel: KernelOp, analyses: Analyses | None = None) -> int:
@@ -163,7 +163,7 @@ def fastest(
 
 
 def _ranks(region: Region, costs: Sequence[InstructionCost]) -> list[float]:
-    """Return the longest time in ns from each instruction's start to a dependent one's end."""
+    """Return each instruction's longest time in ns until the end of a dependent instruction."""
     ranks = [0.0] * len(costs)
     after = region.after
     for number in range(len(ranks) - 1, -1, -1):
@@ -188,23 +188,24 @@ _FITS = inf, inf
 
 
 class _Stuck(NamedTuple):
-    """A state in which no checked instruction of a lane fits into memory.
+    """A state in which no checked instruction of a queue (`_Lane`) fits into memory.
 
-    The instructions are not checked again until one of the fields' conditions holds.
+    Each field except `tiles` is a threshold, and `tiles` a list: the instructions are checked again
+    when one of these conditions holds.
     """
 
     ready: int
-    """The number of ready instructions at the last check; another number repeats the check."""
+    """The number of ready instructions at the last check; another number causes a new check."""
     sbuf: float
-    """The number of bytes in `_Run._freed` of SBUF from which the check is repeated."""
+    """The value of `_Run._freed` for SBUF, in bytes, from which the check is repeated."""
     psum: float
-    """The number of bytes in `_Run._freed` of PSUM from which the check is repeated."""
+    """The value of `_Run._freed` for PSUM, in bytes, from which the check is repeated."""
     tiles: list[int]
-    """Tiles whose allocation repeats the check: they then need no further memory."""
+    """Tiles whose allocation causes a new check: instructions then need less memory."""
     first: float
     """The value of `_Run._first` from which the check is repeated.
 
-    Another instruction may use `RESERVE` then.
+    The instruction with that index may then use `RESERVE`.
     """
 
 
@@ -217,18 +218,18 @@ class _Resource:
         self.free = 0.0
         """The time in ns at which the resource is free."""
         self.mask = 0
-        """The lanes that use the resource, as bits."""
+        """The lanes that share the resource, as bits."""
 
 
 class _Lane:
-    """A queue with its instructions that have not started."""
+    """A queue with its instructions that have not started yet."""
 
     def __init__(self, queue: Queue, resource: _Resource, number: int):
         self.resource = resource
         self.bit = 1 << number
         self.has_tables = queue is Queue.scalar
         self.in_order: list[int] = []
-        """The lane's instructions in reverse program order (only for `_end_in_order`)."""
+        """The lane's instructions in reverse program order; used only by `_end_in_order`."""
         self.ready: list[tuple[float, int]] = []
         """A heap of the lane's ready instructions: (priority, index)."""
         self.stuck: _Stuck | None = None
@@ -237,7 +238,7 @@ class _Lane:
 
 
 class _Engines:
-    """The lanes and resources that run the instructions of a region."""
+    """The queues (lanes) and resources that run the instructions of a region."""
 
     def __init__(self, costs: Sequence[InstructionCost]):
         lanes: dict[Queue, _Lane] = {}
@@ -272,7 +273,7 @@ class _Engines:
 
 
 def _end_in_order(region: Region, costs: Sequence[InstructionCost], target: Target) -> float:
-    """Return the time in ns at which a region ends if queues keep program order.
+    """Return the time in ns at which a region ends if each queue keeps the program order.
 
     Ignores memory limits.
     """
@@ -340,7 +341,7 @@ class _Run:
                 instruction anyway.
         """
         self.order: list[int] = []
-        """The indices of the instructions in the order in which they start."""
+        """The indices of the instructions in the order of their starts."""
         self.end = 0.0
         """The time in ns at which all instructions have ended."""
         self._region, self._costs, self._priorities = region, costs, priorities
@@ -412,9 +413,9 @@ class _Run:
             lanes = engines.lanes_of(mask)
 
     def _force(self, now: float) -> bool:
-        """Start the first ready instruction, although it exceeds the limits that `_lack` checks.
+        """Start the first ready instruction although it exceeds the memory limits of `_lack`.
 
-        Returns False if the whole memory is too small for the instruction.
+        Returns False if the instruction does not even fit into all free memory.
         """
         if not self._forced:
             return False
@@ -530,7 +531,7 @@ class _Run:
         heappush(self._events, (ended, number))
 
     def _end(self, number: int) -> bool:
-        """Record the end of an instruction; returns whether that frees tiles."""
+        """Record the end of an instruction; returns whether tiles become free."""
         left, some = self._left, False
         for tile in self._tiles[number]:
             left[tile] -= 1

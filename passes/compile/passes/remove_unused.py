@@ -25,8 +25,8 @@ from nkijit.passes.compile.analyses.ordering import Kept
 def remove_unused(kernel: KernelOp, analyses: Analyses | None = None) -> int:
     """Remove instructions without effect on the kernel's results; returns their number.
 
-    Instructions stay that write anything but on-chip tiles, that leave engine state for others, or
-    that the author named. `analyses`: cached analyses of the kernel.
+    Instructions stay if they write anything but on-chip tiles, leave engine state for other
+    instructions, or have a name. `analyses`: cached analyses of the kernel.
     """
     analyses = analyses or Analyses(kernel)
     removed = _remove_instructions(analyses)
@@ -79,7 +79,7 @@ class _Readers:
         return found
 
     def _reads(self, access: Access, base: SSAValue) -> bool:
-        """Whether an access uses the contents of a tensor for more than updating that tensor.
+        """Whether an access reads a tensor for more than an update of that same tensor.
 
         An operation that only updates the tensor does not count, unless it has another effect.
         """

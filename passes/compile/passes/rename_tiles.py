@@ -1,11 +1,11 @@
 """`rename-tiles`: gives a tile that is completely overwritten a new allocation.
 
 A buffer that is filled several times makes engines wait: a write must follow the last read of the
-earlier contents. With an allocation per use it does not have to wait, as far as memory allows.
-Allocation decides that: tiles that are not in use together can share addresses.
+earlier contents. If each filling has its own allocation, writes do not wait, as far as memory
+allows. Address assignment decides that: tiles that are not in use together can share addresses.
 
-A tensor is split where no earlier contents are read any more, computed exactly for the cells into
-which its views cut it. The following are not split:
+A tensor is split where nothing reads the earlier contents any more. This is computed exactly for
+the cells into which views cut the tensor. The following are not split:
 
 - tensors used in more than one block, or carried around a loop;
 - tensors with a fixed address;
@@ -36,7 +36,7 @@ from nkijit.passes.compile.analyses.accesses import Access
 from nkijit.passes.compile.analyses.cache import Analyses
 
 Origins = dict[Operation, Operation]
-"""For each operation of a changed kernel, the original that it is a copy of."""
+"""Maps each operation of a changed kernel to the operation of the original kernel."""
 
 
 def rename_tiles(
@@ -67,7 +67,7 @@ def rename_tiles(
 
 @dataclass(slots=True)
 class _Access:
-    """The accesses of one operation to one tensor, by tile."""
+    """The tiles of one tensor that an operation accesses."""
 
     op: Operation
     read: list[SSAValue]
@@ -130,9 +130,9 @@ def _accesses(base: SSAValue, touched: Sequence[Access], target: Target) -> list
 
 
 def _adds(op: Operation, target: Target) -> bool | None:
-    """Whether an operation adds to the tile that it updates.
+    """Whether an operation adds to the previous contents of the tile that it updates.
 
-    None if that depends on earlier writes.
+    None if that depends on earlier writes to the tile.
     """
     if not is_instruction(op):
         return True
@@ -143,7 +143,7 @@ def _adds(op: Operation, target: Target) -> bool | None:
 
 
 class _Needed:
-    """The cells of a tensor whose contents later instructions need, in a backward walk."""
+    """The cells of a tensor whose contents later instructions read, in a backward walk."""
 
     def __init__(self, base: SSAValue, tiles: Iterable[SSAValue]):
         reach = reach_of(base)
@@ -154,7 +154,7 @@ class _Needed:
         self._extents = extents
 
     def set(self, value: SSAValue, needed: bool) -> None:
-        """Mark the contents of a tile as needed, or as not needed, at the current point."""
+        """Mark the cells of a tile as needed, or as not needed, at the current point."""
         extent = self._extents[id(value)]
         if needed:
             self._needed.add(extent)
@@ -163,7 +163,7 @@ class _Needed:
 
     @property
     def nothing(self) -> bool:
-        """Whether the contents of no cell are needed."""
+        """Whether no later instruction reads the tensor's current contents."""
         return not self._needed
 
 
@@ -214,10 +214,10 @@ class _Many:
 
 
 def _unneeded(base: SSAValue, accesses: Sequence[_Access]) -> tuple[list[int], bool] | None:
-    """Return the accesses before which no contents of a tensor are needed, as indices.
+    """Return the indices of the accesses before which nothing in the tensor needs to be preserved.
 
-    The first access is not among them; the second result is whether contents are needed before it.
-    None for tensors with too many cells to be exact.
+    The first access is excluded; the second result is whether contents are needed before it. None
+    for tensors with too many cells to be exact.
     """
     tiles = {id(value): value for a in accesses for value in (*a.read, *a.written)}
     needed = _Needed(base, tiles.values())

@@ -1,7 +1,7 @@
-"""`resolve-accumulation`: sets `accumulate` on matmuls whose program position decides it.
+"""`resolve-accumulation`: sets `accumulate` on matmuls that add depending on earlier writes.
 
-A matmul without `accumulate=` adds where a matmul has written before. Other passes could change
-that by changing tiles or the order, so this pass writes down the value of the author's order.
+A matmul without `accumulate=` adds where a matmul has written before. Passes that change tiles or
+the order could change this, so the argument is set first.
 """
 
 from __future__ import annotations

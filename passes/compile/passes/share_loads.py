@@ -4,8 +4,9 @@ A load is removed if a tile holds the same elements of HBM, they have not been w
 one of the following holds:
 
 - The tile is still in use at the load. Merging the two tiles then needs no additional memory.
-- The same statement loaded the same elements the last time it ran. Then it is in a Python loop and
-  does not depend on its index; a compiler would load before the loop, if memory allows.
+- The same statement loaded the same elements the last time it ran. Then the statement is in a
+  Python loop and does not depend on the loop index. A compiler would load before the loop, if
+  memory allows.
 
 Readers of the removed load's tile read the other tile, whose lifetime is extended to their last
 use.
@@ -57,7 +58,7 @@ _MAX_CANDIDATES = 64
 
 @dataclass(slots=True)
 class _Load:
-    """A load of a part of an HBM tensor into a whole tile."""
+    """A load of a part of an HBM tensor that fills a whole tile."""
 
     op: DmaCopyOp
     place: int
@@ -66,11 +67,11 @@ class _Load:
     source: TileInfo
     loaded: TileInfo
     last: int
-    """The place of the last use of the loaded contents."""
+    """The program position of the last use of the loaded contents."""
     user: Operation
     """The operation of the last use: an instruction or a loop."""
     until: float
-    """The place of the next write to the tile; inf if there is none."""
+    """The program position of the next write to the tile; inf if there is none."""
 
 
 def share_loads(kernel: KernelOp, analyses: Analyses | None = None) -> int:
@@ -131,10 +132,10 @@ def share_loads(kernel: KernelOp, analyses: Analyses | None = None) -> int:
 
 
 def _places_of(access: Access, load: DmaCopyOp, analyses: Analyses) -> tuple[int, int, Operation]:
-    """Return the first and the last place at which an access may run, as seen from a load.
+    """Return the first and last program position at which an access may run, seen from a load.
 
-    An access in a loop that does not contain the load is re-executed until the outermost such loop
-    ends. The third result is that loop; without one, it is the access itself.
+    An access in a loop that does not contain the load runs until the outermost such loop ends. The
+    third result is that loop, or the access itself if there is no such loop.
     """
     outermost: Operation = access.op
     while outermost.parent is not load.parent:
@@ -153,7 +154,7 @@ def _overlaps_any(source: TileInfo, written: list[TileInfo]) -> bool:
 
 
 def _load(access: Access, analyses: Analyses) -> _Load | None:
-    """Return an access as a load; None unless it fills a whole tile without a fixed address."""
+    """Return an access as a `_Load`; None unless it fills a whole tile without a fixed address."""
     op = access.op
     if not isinstance(op, DmaCopyOp):
         return None

@@ -1,9 +1,9 @@
 """`share-results`: removes instructions that recompute a result from unchanged operands.
 
 Two equivalent instructions have the same result if they read the same elements and nothing writes
-these in between. Readers of the second result then read the first, if nothing else writes to
-either tile. Such duplicates come from Python loops whose body computes a value that does not
-depend on the iteration: tracing unrolls the loop, and the instruction appears once per iteration.
+these in between. Readers of the second result then read the first result, if each tile has no other
+writes. Such duplicates come from Python loops whose body computes a value that does not depend on
+the iteration: tracing unrolls the loop, and the instruction appears once per iteration.
 
 The first result is in use for longer, so sharing needs free memory. Loads are not shared here; see
 `share-loads`.
@@ -79,7 +79,7 @@ class _Program:
         """The latest result of each class of equivalent instructions, by `_key`."""
 
     def is_shared(self, op: NisaOp, place: int, form: int) -> bool:
-        """Remove an instruction if an earlier result can replace its own; returns whether so.
+        """Remove an instruction if an earlier result can replace its own; returns whether it did.
 
         `form`: equal for instructions that differ only in names and in the offsets of their tiles.
         """
@@ -103,7 +103,7 @@ class _Program:
         return False
 
     def _filled(self, op: NisaOp) -> SSAValue | None:
-        """Return the tile that an instruction fills; None if it has other effects or writes."""
+        """Return the tile that an instruction fills; None if it does anything else."""
         if not is_free(op) or any(True for _ in self._analyses.engine_state.of(op)):
             return None
         written = [effect for effect in effects(op) if effect.role is not Role.read]
@@ -134,7 +134,7 @@ class _Program:
         return True
 
     def _share(self, last: _Result, op: NisaOp, replaced: SSAValue) -> bool:
-        """Let readers of an instruction's result read an earlier one, if memory allows."""
+        """Let readers of an instruction's result read an earlier result, if memory allows."""
         earlier = last.tile
         assert earlier is not None
         if earlier.type != replaced.type or earlier.owner.parent is not replaced.owner.parent:

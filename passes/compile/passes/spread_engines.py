@@ -33,7 +33,7 @@ from nkijit.passes.lower.ports import shared_ports
 from nkijit.passes.lower.program import Queue
 
 _GAIN = 0.98
-"""A region's new time must be below this fraction of its old one; less is unreliable."""
+"""A region's new time must be below this fraction of its old time, or the gain is unreliable."""
 _SPREAD = (TensorTensorOp, TensorScalarOp, TensorCopyOp, MemsetOp)
 """Instructions that several engines can execute with the same result."""
 
@@ -57,7 +57,7 @@ _Choice = tuple[Attribute | None, InstructionCost]
 
 
 class _Program:
-    """The state of the pass: the possible engines of each instruction form."""
+    """The state of the pass, with the possible engines of each class of equal instructions."""
 
     def __init__(self, analyses: Analyses):
         self.analyses = analyses
@@ -68,7 +68,7 @@ class _Program:
         self._known: dict[int, list[_Choice]] = {}
 
     def distribute(self, region: Region) -> int:
-        """Distribute the instructions of a region if that makes it faster.
+        """Distribute the instructions of a region over engines if that makes the region faster.
 
         Returns the number of instructions that changed their engine.
         """
@@ -132,7 +132,7 @@ def _set_engine(op: NisaOp, attribute: Attribute | None) -> None:
 
 
 def _choose(choices: Sequence[Sequence[_Choice]]) -> list[_Choice]:
-    """Return a choice for each instruction; only those of the busiest resource change engine."""
+    """Return a choice for each instruction; only the busiest resource's instructions change."""
     total: dict[object, float] = {}
     for (_, cost), *_ in choices:
         total[cost.resource] = total.get(cost.resource, 0.0) + cost.issue

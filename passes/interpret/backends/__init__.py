@@ -1,1 +1,1 @@
-"""Backends: each package turns records into steps."""
+"""Backends: each package turns records (descriptions of computations) into executable steps."""

@@ -2,7 +2,7 @@
 
 A `Checkpoint` is the state needed to resume a run: the position in the kernel's body and in its
 loops, and the contents of the tensors that are in use there. Contents that have not changed since
-the previous checkpoint are shared with it.
+the previous checkpoint are shared between the two.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from nkijit.passes.numerics.storage import untrapped
 
 @dataclass(slots=True)
 class _Level:
-    """The position of a run in one body: the kernel's, or that of a loop."""
+    """The position of a run in one body: the kernel's body or the body of a loop."""
 
     body: Body
     position: int = 0
@@ -48,13 +48,13 @@ class Checkpoint:
     """The number of instructions that have run."""
     levels: tuple[_Level, ...]
     changed: Mapping[int, Any]
-    """The values of the slots that differ from the beginning of the run, by slot."""
+    """The values of the slots that differ from their values at the start of the run, by slot."""
     contents: Mapping[int, Array]
     """The contents of tensors and states, by slot."""
 
 
 class Cursor:
-    """A run of a plan on one core, one instruction at a time."""
+    """A run of a plan on one core that advances one instruction at a time."""
 
     def __init__(self, plan: Plan, inputs: Sequence[Any]):
         """Start a run. `inputs` has one array per kernel argument; these arrays are not written."""
@@ -77,8 +77,8 @@ class Cursor:
     def loops(self) -> tuple[tuple[Operation, int], ...]:
         """The loops on the device around the next instruction, each with its current iteration.
 
-        For a counted loop, the iteration is the value of its induction variable; others count from
-        0.
+        For a counted loop, the iteration is the value of the induction variable; in other loops it
+        is counted from 0.
         """
         return tuple(
             (level.loop.op, self.env[level.loop.index])
@@ -113,7 +113,7 @@ class Cursor:
         return None
 
     def run(self, *, shows: bool = True) -> None:
-        """Run the instruction that `next` returned. `shows=False` skips printing."""
+        """Run the instruction that `next` returned; without `shows`, device prints are skipped."""
         level = self._levels[-1]
         op = level.body.ops[level.position]
         if shows or not isinstance(op, DevicePrintOp):

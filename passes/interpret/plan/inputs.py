@@ -1,4 +1,4 @@
-"""The arguments of a kernel in a run: checks, and conversion to bytes of the stored data types."""
+"""The arguments of a kernel in a run: checks, and conversion to the bytes of stored elements."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Input:
         Args:
             given: an array of the argument's shape and data type.
             copied: return the bytes of a copy.
-            use: returns the kernel's use of an argument, by its number. Elements that it does not
-                touch may be missing from a copy.
+            use: returns the kernel's use of an argument, by the argument's number. A copy may omit
+                elements that the kernel does not touch.
 
         Raises InterpretationError for an argument that is not such an array.
         """
@@ -43,7 +43,7 @@ class Input:
         return self._memory_with(np.array(array, order="C", copy=True) if copied else array, use)
 
     def lend(self, value: Any, loan: Loan, use: Use) -> tuple[Array, Lent]:
-        """Return the bytes that a run works on, and the record that can restore the caller's array.
+        """Return the bytes that a run works on, and the `Loan` that can restore the caller's array.
 
         `use` is the kernel's use of the argument. Raises InterpretationError as `bytes_of` does.
         """
@@ -100,7 +100,7 @@ class Input:
 
 
 def _in_order(array: Array, use: Use) -> Array:
-    """Return a copy in C order; elements that the kernel does not touch may be missing."""
+    """Return a copy in C order; the copy may omit elements that the kernel does not touch."""
     if use.touched is None:
         return np.array(array, order="C", copy=True)
     ordered = np.empty(array.shape, array.dtype)

@@ -1,12 +1,13 @@
-"""The caller's arrays as memory of a run: lent to the run without a copy where possible.
+"""Lends the caller's arrays to a run as its memory, without a copy where possible.
 
-A kernel may touch only a small part of a large tensor, such as a cache to which it adds a row. So a
-run works directly on the memory of the caller's array. Before it writes a page, it saves the page's
-contents (`Loan`), and a run that fails restores them. The pages that a kernel writes are known
-before it runs, except where addresses are known only at run time.
+A kernel may touch only a small part of a large tensor, such as a cache to which the kernel adds a
+row. So a run works directly on the memory of the caller's array. Before a run writes a page, it
+saves the page's contents (`Loan`), and a run that fails restores them. The pages that a kernel
+writes are known before the run, except where addresses are known only at run time.
 
-An array that is not in C order is copied, and the run works on the copy. The copy holds the rows on
-the pages that the kernel may touch, and the rows on the pages that it wrote are copied back.
+An array that is not in C order is copied, and the run works on the copy. The copy contains the rows
+on the pages that the kernel may touch. After the run, the rows on the written pages are copied
+back.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from nkijit.passes.numerics.storage import storage
 _T = TypeVar("_T")
 
 SMALL = 1 << 20
-"""Tensors of at most this many bytes are saved completely, which is faster than finding pages."""
+"""Tensors of at most this many bytes are saved completely, which is faster than saving pages."""
 SEARCH = 1 << 16
 """The number of bytes that can be copied while an instruction's pages are determined."""
 ROW = 1 << 9
@@ -48,7 +49,7 @@ class Use:
     touched: Pages | None = None
     """The pages that the kernel may touch; None for all."""
     written: Pages | None = None
-    """The pages that the kernel may write at addresses known before it runs; None for all."""
+    """The pages that the kernel may write at addresses known before the run; None for all pages."""
 
     @staticmethod
     def together(uses: Sequence[Use]) -> Use:
@@ -62,7 +63,7 @@ _ALL = Use()
 
 
 def all_of_it(_number: int) -> Use:
-    """Return the use of an argument about which nothing is known: all pages."""
+    """Return the use of an argument if nothing is known about the accesses: all pages."""
     return _ALL
 
 
@@ -72,7 +73,7 @@ def _union(parts: Sequence[Pages | None]) -> Pages | None:
 
 
 def uses_of(kernel: KernelOp, slots: Slots) -> list[Use]:
-    """Return a kernel's use of each argument. Small arguments count as used entirely."""
+    """Return a kernel's use of each argument. A small argument counts as completely used."""
     large = [value for value in kernel.arguments if _has_pages(value, slots)]
     touched: dict[SSAValue, set[tuple[AccessPattern, int]] | None] = {v: set() for v in large}
     written: dict[SSAValue, set[tuple[AccessPattern, int]]] = {v: set() for v in large}
@@ -105,7 +106,7 @@ def _has_pages(value: SSAValue, slots: Slots) -> bool:
 
 
 def _pages_of(patterns: Iterable[tuple[AccessPattern, int]] | None, base: SSAValue) -> Pages | None:
-    """Return the pages of some patterns; None if these are most of a tensor."""
+    """Return the pages that some access patterns touch; None if these are most of a tensor."""
     if patterns is None:
         return None
     most = info_of(base).size * info_of(base).dtype.itemsize // PAGE // 2
@@ -120,11 +121,11 @@ def _pages_of(patterns: Iterable[tuple[AccessPattern, int]] | None, base: SSAVal
 
 
 class Before:
-    """The contents of parts of the caller's arrays before a run wrote them."""
+    """The contents of parts of the caller's arrays before a run overwrote them."""
 
     def __init__(self) -> None:
         self._all: list[tuple[Array, Any, Array]] = []
-        """(array, part, contents of the part), in the order in which they were saved."""
+        """Saved contents in the order of saving: (array, part, contents of the part)."""
 
     def keep(self, array: Array, part: Any = ...) -> None:
         """Save the contents of a part of an array that is about to be written."""
@@ -176,7 +177,7 @@ class Loan:
         Args:
             memory: the bytes that the run works on.
             use: the kernel's use of these bytes.
-            copied: the array of which they are a copy; None if they are the array's own memory.
+            copied: the caller's array, if `memory` is a copy; None if `memory` is the array's own.
         """
         # `before` and not the loan: a reference cycle would retain memory until garbage collection.
         self._lent.append(Lent(self.before, memory, use, copied))
@@ -188,27 +189,27 @@ class Copied:
     """An array of the caller's that a run uses through a copy."""
 
     array: Array
-    """The caller's array, of which the run uses a copy."""
+    """The caller's array."""
     contents: Callable[[], Array]
     """Returns the contents of the copy, in the shape and data type of the caller's array."""
 
 
 class Lent:
-    """A lent array: one that a run may write."""
+    """An array that a run may write, which must be restored if the run fails."""
 
     def __init__(self, before: Before, memory: Array, use: Use, copied: Copied | None):
         """Lend an array. `before` saves contents; the other arguments are those of `Loan.lend`."""
         self._before = before
         self._memory = memory
         self._lock = Lock()
-        """Held while pages are saved, as several cores may write at the same time."""
+        """Held while pages are saved, because several cores may write at the same time."""
         self._copied = copied
         self._marks: npt.NDArray[np.bool_] | None = None
-        """The marks of the pages that were saved (or, in a copy, written); None if all were."""
+        """A flag per page that was saved (or, in a copy, written); None if all pages were."""
         self._patience = memory.size
         """The bytes that may still be copied by page; after that, copying the rest is faster."""
         self._whole = memory.size // PAGE
-        """The number of complete pages of the memory."""
+        """The number of complete pages in the memory."""
         if use.written is None:
             if copied is None:
                 before.keep(memory)
@@ -254,10 +255,10 @@ class Lent:
 
 
 def rows_in(array: Array, pages: Pages | None) -> Any:
-    """Return the key of the rows, along the last dimension, on some pages of an array.
+    """Return the NumPy index of the rows (along the last dimension) on some pages of an array.
 
-    Pages are counted as if the array were contiguous; None means all pages. If copying everything
-    is faster, the key selects the whole array. More pages never select fewer rows.
+    Pages are numbered as if the array were contiguous; None means all pages. If copying everything
+    is faster, the index selects the whole array. A larger set of pages never selects fewer rows.
     """
     outer, width = array.shape[:-1], array.shape[-1] * array.itemsize
     if pages is None or not outer or len(pages) * PAGE // width * ROW > array.nbytes:

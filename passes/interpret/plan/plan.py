@@ -2,7 +2,7 @@
 
 Compilation resolves views, data types and branches once (`binding.py`). A run allocates the
 kernel's tensors and executes the plan's steps. A plan holds no data of runs, so several threads may
-run it at the same time.
+run the same plan at the same time.
 """
 
 from __future__ import annotations
@@ -66,12 +66,12 @@ from nkijit.passes.numerics.storage import storage, untrapped
 
 
 class Listener(Protocol):
-    """Receives every operation that has run, with the tiles that it wrote."""
+    """Receives every executed operation, with the tiles that the operation wrote."""
 
     def did_run(self, op: Operation, written: Sequence[Array]) -> None:
-        """Receive an operation that has run; `written` has views of the tiles that it wrote.
+        """Receive an executed operation; `written` has views of the tiles that the operation wrote.
 
-        The views have the stored data types.
+        The elements have the stored data types.
         """
         ...
 
@@ -89,7 +89,7 @@ class _Buffer:
     fill: float | None
     """The value of unwritten elements; None if they are never read."""
     shared: int
-    """The number of the tensor among those that cores share; -1 if they do not share it."""
+    """The tensor's index among the tensors that cores share; -1 for all other tensors."""
 
     @property
     def size(self) -> int:
@@ -106,15 +106,15 @@ class _Buffer:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A tensor that a run writes, and the positions between which it holds its contents.
+    """A tensor that a run writes, and the positions between which the tensor keeps its contents.
 
-    Outside of these positions in the kernel's body, its memory may belong to another tensor.
+    Outside of these positions in the kernel's body, the memory may belong to another tensor.
     """
 
     slot: int
-    """The slot of the tensor's bytes."""
+    """The slot (index in the run's environment) of the tensor's bytes."""
     first: int
-    """The position in the body from which the tensor holds its contents, up to position `last`.
+    """The position in the body from which the tensor keeps its contents, up to position `last`.
 
     -1 for tensors that are defined when the run begins, or that outlive it.
     """
@@ -179,13 +179,13 @@ class Plan:
         self._core = slots.named("core")
         self.watch = slots.named("watch")
         self._own: list[_Buffer] = []
-        """The tensors that outlive a run, or that cores share."""
+        """The tensors that outlive a run, or that several cores access."""
         self._passing: list[_Buffer] = []
         """The temporary tensors, which are in an arena."""
         self.filled: dict[int, float] = {}
-        """The value of unwritten elements of shared tensors that this core may read first.
+        """The value of unwritten elements, for each shared tensor that this core may read first.
 
-        The key is the tensor's number among the shared tensors.
+        The key is the tensor's index among the shared tensors.
         """
         returned = {base_of(value) for value in kernel.return_op.values}
         self._lives: dict[int, Lifetime] = {}
@@ -213,7 +213,7 @@ class Plan:
                     self.body.before.setdefault(life.first, []).append(fill_unwritten)
         self._results: list[tuple[int, bool, bool]] = []
         self.result_types: list[tuple[tuple[int, ...], np.dtype[Any]]] = []
-        """Shape and data type of each array that a run returns."""
+        """The shape and data type of each array that a run returns."""
         for value in kernel.return_op.values:
             info = info_of(value)
             slot = slots.view(base_of(value), slots.access(value), info.dtype)
@@ -245,7 +245,7 @@ class Plan:
 
     @property
     def records(self) -> dict[Operation, Record]:
-        """The record of each instruction."""
+        """The record (description of the computation) of each instruction."""
         return {
             op: record
             for body in self.body.all()
@@ -255,7 +255,7 @@ class Plan:
 
     @property
     def lasting_slots(self) -> set[int]:
-        """The slots that hold the same memory in every run of a workspace."""
+        """The slots that have the same memory in every run of a workspace (reused memory)."""
         passing = {buffer.slot for buffer in self._passing}
         return passing | {n for n, v in enumerate(self.slots.template) if v is not None}
 
@@ -278,7 +278,7 @@ class Plan:
 
     @property
     def states(self) -> list[int]:
-        """The slots of arrays that outlive instructions and are not tensors."""
+        """The slots of arrays that are not tensors and keep their contents between instructions."""
         return [slot for slot, _ in self._states]
 
     @property
@@ -290,7 +290,7 @@ class Plan:
     def filling(self, contents: Mapping[int, float]) -> Plan:
         """Return a plan that also initialises shared tensors that other cores may read first.
 
-        `contents`: the value of unwritten elements, by the number of the shared tensor.
+        `contents`: the value of unwritten elements, by the index of the shared tensor.
         """
         plan = copy(self)
         plan._own = [
@@ -324,8 +324,8 @@ class Plan:
             inputs: one array per kernel argument, of its shape and data type.
             listener: receives every operation that has run.
             core: the core that runs.
-            memory: bytes of shared tensors and arguments, by number. Missing ones are added, for
-                the other cores.
+            memory: bytes of shared tensors and arguments, by number. Missing entries are added, for
+                use by the other cores.
             written: arguments that another core writes.
             lent: arguments that work on, or are copied back to, the caller's memory; `memory` has
                 their bytes.
@@ -428,12 +428,12 @@ class Plan:
         return {b.slot for b in self._passing} | {slot for slot, _ in self._states}
 
     def bytes_of_passing(self) -> dict[int, int]:
-        """Return the bytes of each temporary tensor, by slot, except those that a run returns."""
+        """Return the bytes of each temporary tensor, by slot, except tensors that a run returns."""
         returned = {self.slots.base(base_of(value)) for value in self.kernel.return_op.values}
         return {b.slot: b.size for b in self._passing if b.slot not in returned}
 
     def _prepare(self, arrangement: Arrangement | None) -> Env:
-        """Return the part of an environment that runs share: memory of temporary tensors.
+        """Return the part of an environment that runs reuse: the memory of temporary tensors.
 
         Without an arrangement, each temporary tensor has its own memory.
         """
@@ -453,9 +453,9 @@ class Plan:
         return env
 
     def finish(self, env: Env) -> None:
-        """Cache the workspace of a completed run for the next one.
+        """Cache the workspace of a completed run for the next run.
 
-        Its tiles must not be accessed afterwards, except the results.
+        The workspace's tiles must not be accessed afterwards, except the results.
         """
         if env[self.body.observer] is None:
             rank = env[self._core].rank
@@ -464,7 +464,7 @@ class Plan:
 
     @property
     def inputs(self) -> list[tuple[str, bool]]:
-        """The name of each input, and whether the kernel writes it."""
+        """The name of each input, and whether the kernel writes the input."""
         return [(argument.name, argument.is_written) for argument in self.arguments]
 
     def run(
@@ -520,7 +520,7 @@ class Plan:
         return results
 
     def written_by(self, op: Operation, env: Env) -> list[Array]:
-        """Return the tiles that an operation has written, in their stored data types."""
+        """Return the tiles that an operation has written, as arrays of the stored data types."""
         resolved = self.resolved_in(op)
         return [
             resolved[value].values(env) if value in resolved else self.array_of(value, env)
@@ -533,14 +533,14 @@ class Plan:
         return dict(self.resolved.get(op, ()))
 
     def array_of(self, value: SSAValue, env: Env) -> Array:
-        """Return a view of a tile with a known address, in its stored data type."""
+        """Return a tile with a known address as an array of its stored data type."""
         stored = storage(info_of(value).dtype, precise=self.precise)
         raw = env[self.slots.base(base_of(value))]
         return strided(raw, self.slots.access(value), stored)
 
 
 def _fill_views(views: Iterable[Views], env: Env) -> None:
-    """Fill the slots of views with views of the arrays in other slots."""
+    """Put views into their slots: views of the arrays that other slots hold."""
     for each in views:
         each.fill(env)
 
@@ -578,7 +578,7 @@ def lend(
 def launched_together(plans: Sequence[Plan]) -> tuple[Plan, ...]:
     """Return the plans of the cores of one launch, by core.
 
-    A shared tensor that any core might read before it is written is initialised by all of them.
+    A shared tensor that any core might read before it is written is initialised by all cores.
     """
     filled = {number: fill for plan in plans for number, fill in plan.filled.items()}
     return tuple(plan.filling(filled) for plan in plans)

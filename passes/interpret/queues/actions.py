@@ -22,7 +22,7 @@ from nkijit.passes.interpret.steps.body import Driver, numbers_of
 from nkijit.passes.lower.program import EngineInstruction, Program, Queue, What
 
 Name = tuple[str, int]
-"""An operand: the operand name of an effect, and a number among the effects with that name."""
+"""An operand: the operand's name, and an index among the effects with that name."""
 
 
 @dataclass(slots=True)
@@ -34,11 +34,11 @@ class Action:
     """
 
     reads: Mapping[Name, SSAValue] = field(default_factory=dict[Name, SSAValue])
-    """The operands that the instruction reads from memory when it begins."""
+    """The operands that the instruction reads from memory when the instruction begins."""
     touched: Sequence[SSAValue] = ()
     """All operands of the computation."""
     writes: Sequence[tuple[SSAValue, Indirect | None]] = ()
-    """The operands that the instruction writes to memory when it ends."""
+    """The operands that the instruction writes to memory when the instruction ends."""
     later: Sequence[SSAValue] = ()
     """The results that a later stage writes to memory."""
     ahead: Mapping[Name, SSAValue] = field(default_factory=dict[Name, SSAValue])
@@ -47,9 +47,9 @@ class Action:
     """True for an earlier stage, which only reads operands."""
     step: Step | None = None
     driver: Driver | None = None
-    """The steps of an instruction in which cores or ranks meet; None for others."""
+    """The steps of an instruction at which cores or ranks wait for each other; None for others."""
     registers: Sequence[int] = ()
-    """For a DMA trigger, the slots of the registers that the DMA uses."""
+    """For a DMA trigger, the slots of the registers that the DMA uses (see `Slots`)."""
 
 
 @dataclass(slots=True)
@@ -59,7 +59,7 @@ class Control:
     numbers: Callable[[Env], range] | None
     """For a counted loop, returns the values of the induction variable from the current bounds."""
     index: int
-    """The slot of the induction variable."""
+    """The slot (in the run's environment) of the induction variable."""
     continues: Callable[[Env], bool] | None
     """For a conditional loop, evaluates the condition."""
 

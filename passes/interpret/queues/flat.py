@@ -1,8 +1,8 @@
-"""The memories of a core at their addresses: one SBUF, one PSUM, and separate HBM tensors.
+"""The memories of a core, by address: one SBUF, one PSUM, and separate HBM tensors.
 
 The interpreter computes on a separate array for each allocation. Here, each allocation also has a
-home: the bytes at its address, which other allocations may share. A `MemoryTile` is an operand in
-both places. On-chip homes are initialised with a pattern that is not a plausible number, so that
+*home*: the bytes at its address, which other allocations may share. A `MemoryTile` is an operand in
+both memories. On-chip homes are initialised with a pattern that is not a plausible number, so that
 reads of unwritten memory, or at a wrong address, become visible.
 """
 
@@ -30,7 +30,7 @@ PATTERNS = (0xFF, 0x7F, 0xFB)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MemoryTile:
-    """An operand of an instruction as bits: all elements that the instruction may access.
+    """All elements that an instruction may access of an operand, as bits, in both memories.
 
     `home` is a view of the core's memory. `own` is a view of the array that the interpreter
     computes on, which holds the pattern except while an instruction runs.
@@ -50,7 +50,7 @@ class MemoryTile:
 
 
 class Memory:
-    """The memories of one core in one run."""
+    """The memories of one core during a run."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class Memory:
         Args:
             placement: the addresses of on-chip allocations.
             slots: the slots of the compiled kernel.
-            homes: an environment that holds the HBM tensors of the run.
+            homes: the environment with the HBM tensors of the run.
             own: the environment in which instructions run.
             unwritten: HBM tensors that no core writes; both environments may share them.
             pattern: a byte of `PATTERNS`, for unwritten memory.
@@ -91,7 +91,7 @@ class Memory:
     def tile(self, value: SSAValue) -> MemoryTile | None:
         """Return an operand as a `MemoryTile`.
 
-        None for tensors that are never written, which need no home.
+        None for tensors that are never written, because one array is enough for them.
         """
         if value not in self._tiles:
             self._tiles[value] = self._find(value)

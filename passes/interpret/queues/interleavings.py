@@ -1,7 +1,8 @@
-"""The order in which the queues of a run move: repeated choices among the possible moves.
+"""Strategies that choose the order in which the queues of a run advance.
 
-Uniform choices reveal few races because the queues advance together. Most races appear when some
-queues run far ahead of others, so most interleavings use priorities that change rarely.
+A run is a sequence of *moves*, and a strategy chooses each among the possible moves. Uniform
+choices reveal few races because the queues advance together. Most races appear when some queues run
+far ahead of others, so most interleavings use priorities that change rarely.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from nkijit.passes.lower.program import Item
 
 
 class Moment(Enum):
-    """The phases of an instruction. A move performs one of them."""
+    """The phases of an instruction. A move of a queue performs one of them."""
 
     begin = "begin"
     """An instruction begins; in an engine queue, it also reads. A loop begins, iterates or ends."""
@@ -31,7 +32,7 @@ class Moment(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A possible next step of a run."""
+    """A possible next step of a run: a queue performs one phase of an instruction or loop."""
 
     core: int
     """The number of the core among all cores of the run."""
@@ -42,14 +43,14 @@ class Move:
     inside: frozenset[Item]
     """The loops around the current position of the queue."""
     place: int = 0
-    """The index of the item among the items in flight in the queue."""
+    """The item's index among the items of the queue that have begun and not ended."""
 
 
 class Interleaving(Protocol):
     """A strategy that chooses the next move."""
 
     def choose(self, moves: Sequence[Move]) -> Move:
-        """Return one of the moves; there is at least one."""
+        """Return one of the moves (possible next steps); there is at least one."""
         ...
 
 
@@ -80,7 +81,7 @@ class Priorities:
     change: float = 0.01
     """The probability that a priority changes when a move is chosen."""
     bias: Callable[[Move], float] = field(default=lambda move: 0.0)
-    """Returns the number that is added to a move's random priority, which is between 0 and 1."""
+    """Returns the number that is added to the random priority (0 to 1) of a move."""
     _of: dict[Class, float] = field(default_factory=dict[Class, float])
 
     def choose(self, moves: Sequence[Move]) -> Move:
@@ -113,12 +114,12 @@ def late_ends(move: Move) -> float:
 
 
 def starved(queue: Queue) -> Callable[[Move], float]:
-    """Return a bias function under which a queue moves only if no other can."""
+    """Return a bias function under which a queue moves only if no other queue can move."""
     return lambda move: -1.0 if move.queue is queue else 0.0
 
 
 def apart(before: Item, waiter: Item) -> Callable[[Move], float]:
-    """Return a bias function under which `before` runs late and `waiter` early."""
+    """Return a bias function under which queue `before` runs late and queue `waiter` early."""
 
     def bias(move: Move) -> float:
         if move.item is before or before in move.inside:
@@ -129,7 +130,7 @@ def apart(before: Item, waiter: Item) -> Callable[[Move], float]:
 
 
 def interleaving_of(seed: int) -> Interleaving:
-    """Return one of several kinds of interleavings; equal seeds make equal choices."""
+    """Return an interleaving of one of several strategies; equal seeds give equal choices."""
     random = Random(seed)
     sorts: tuple[Callable[[], Interleaving], ...] = (
         lambda: Uniform(random),

@@ -1,4 +1,4 @@
-"""Run a lowered kernel as its queues do: concurrently, in any order that the waits allow.
+"""Runs a lowered kernel as its queues do: concurrently, in any order that the waits allow.
 
 Lowering assigns addresses and decides which instructions wait for which. Neither may change the
 kernel's results, so a run of the queues must match the interpreter bit by bit in every order. An
@@ -6,15 +6,15 @@ kernel's results, so a run of the queues must match the interpreter bit by bit i
 
 An engine instruction has two moments. When it *begins*, it reads the bytes of its operands from the
 memories of the core, at their addresses. When it *ends*, it computes with the interpreter's
-semantics and writes its results there. Other queues may move in between. The transfers of a ring
-begin in order and end in order; in between they read and write at arbitrary moments. An instruction
-waits only for its `waits`, and a wait is over when the queue has signalled often enough;
-`Item.edges` are ignored. So a missing wait gives a wrong result in some interleaving, and a wait
-that makes no difference is unnecessary.
+semantics and writes its results to those memories. Other queues may move in between. The transfers
+of a ring begin in order and end in order; in between they read and write at arbitrary moments. An
+instruction waits only for its `waits`, and a wait is over when the queue has signalled often
+enough; `Item.edges` are ignored. So a missing wait gives a wrong result in some interleaving, and a
+wait that makes no difference is unnecessary.
 
 Registers belong to the core, iteration counts to each queue. A transfer uses the register values
 that its trigger has read. A ring runs a loop as often as the queue that triggers its transfers. The
-iteration in which the test of a loop fails counts as a complete one.
+iteration in which the test of a loop fails counts as a complete iteration.
 """
 
 from __future__ import annotations
@@ -70,7 +70,8 @@ class Queues:
             inputs: one array per kernel argument, of its shape and data type.
             listener: receives every NKI instruction after it has computed; instructions of
                 different queues arrive in the order of this run.
-            seed: determines the contents of unwritten memory, and the order in which queues move.
+            seed: determines the contents of unwritten memory, and the order in which queues
+                advance.
             interleaving: determines the order instead.
             finish: converts the results to the returned value.
 
@@ -94,7 +95,7 @@ class Queues:
         interleaving: Interleaving | None = None,
         finish: Callable[[list[list[Array]]], Any] = list,
     ) -> Any:
-        """Run on several ranks, each with its own inputs; `finish` gets the results of each."""
+        """Run on several ranks, each with its own inputs; `finish` gets each rank's results."""
         pattern = Random(seed).choice(PATTERNS)
         cores: list[CoreState] = []
         for rank, arguments in enumerate(inputs):
@@ -144,7 +145,7 @@ class _Run:
         self._arrived: list[Arrival] = []
 
     def run(self, interleaving: Interleaving) -> None:
-        """Execute moves, chosen by `interleaving`, until all queues are done.
+        """Execute moves (steps of a queue), chosen by `interleaving`, until all queues are done.
 
         Raises QueueError if no move is possible although a queue is not done.
         """
@@ -162,7 +163,7 @@ class _Run:
             raise QueueError("\n".join(["the queues wait for each other for ever:", *stuck]))
 
     def _arrive(self, arrival: Arrival) -> None:
-        """Register an arrival at a meeting; when the last member arrives, read all operands."""
+        """Register an arrival at a meeting of cores; the last arrival reads all operands."""
         meeting = arrival.flight.meeting
         assert meeting is not None
         absent = meeting.members - self._cores

@@ -47,7 +47,7 @@ class QueueError(InterpretationError):
 # ------------------------------------------------------------------ the state of a core
 
 OperandBits = dict[Name, tuple[MemoryTile, Array]]
-"""The operands of an instruction with the bits that memory held when they were read."""
+"""The operands of an instruction, with the bits that memory held when the operands were read."""
 
 
 @dataclass(slots=True, eq=False)
@@ -68,7 +68,7 @@ class CoreState:
     counts: Counter[tuple[Queue, Loop | None]] = field(
         default_factory=Counter[tuple[Queue, "Loop | None"]]
     )
-    """The number of signals of each queue in each block."""
+    """The number of signals of each queue in each block (the kernel's body or a loop)."""
     rings: dict[Queue, deque[tuple[EngineInstruction, dict[int, Any]]]] = field(
         default_factory=dict[Queue, "deque[tuple[EngineInstruction, dict[int, Any]]]"]
     )
@@ -76,7 +76,7 @@ class CoreState:
     rounds: dict[tuple[Queue, Loop], list[bool]] = field(
         default_factory=dict[tuple[Queue, Loop], list[bool]]
     )
-    """For each engine queue and loop, True for each iteration that began, and False at the end."""
+    """For each engine queue and loop, the results of loop tests: True per iteration, then False."""
 
 
 @dataclass(slots=True, eq=False)
@@ -89,11 +89,11 @@ class Flight:
     """The values of the registers that are private to the queue or to the transfer."""
     meeting: Meeting | None = None
     group: list[Arrival] | None = None
-    """The members of the meeting, when all have arrived; None before that."""
+    """The cores' arrivals at the meeting, when all cores have arrived; None before that."""
     due: Moment = Moment.end
-    """The next moment of the item."""
+    """The next phase (`Moment`) of the item."""
     total: int | None = None
-    """For the end of a conditional loop, the signal count that the loop's queue has reached."""
+    """For the end of a conditional loop, the signal count of the loop's queue."""
 
 
 @dataclass(slots=True, eq=False)
@@ -129,15 +129,15 @@ class Sequencer:
         self._frames = [_Frame(core.program.queues[queue], 0, None, frozenset())]
         self.in_flight: deque[Flight] = deque()
         self._started: Counter[Loop] = Counter()
-        """The number of iterations of each loop that have begun."""
+        """For each loop, the number of iterations that have begun."""
         self._turns = 0
         """The number of iterations of all loops; counted in engine queues only."""
         self._locals: dict[int, Any] = {}
-        """The values of induction variables, by slot."""
+        """The values of induction variables, by slot of the environment."""
         self._bounds: dict[Operation, range] = {}
         """The iteration ranges of loops that have been tested but have not begun."""
         self._followed: Counter[Loop] = Counter()
-        """In a ring, the number of entries of `CoreState.rounds` that it has followed, per loop."""
+        """For each loop in a ring, the number of tests in `CoreState.rounds` that it has used."""
         self._leaders = _leaders(core.program, queue) if queue.is_ring else {}
         self._held: dict[EngineInstruction, OperandBits] = {}
         """The stationary tiles in the PE array, by the instruction that loaded each."""
@@ -153,7 +153,7 @@ class Sequencer:
         return self._next() is None and not self.in_flight
 
     def moves(self) -> Iterator[Move]:
-        """Yield the moves that are possible in this queue."""
+        """Yield the moves (see `Move`) that this queue can make."""
         inside = self._frames[-1].inside
         core, queue = self.core.number, self.queue
         for place, flight in enumerate(self.in_flight):
@@ -170,13 +170,13 @@ class Sequencer:
         return frame.items[frame.at] if frame.at < len(frame.items) else frame.loop
 
     def _due(self, flight: Flight) -> Moment | None:
-        """Return the next moment of an item in flight; None while the item waits for a meeting."""
+        """Return the next phase of an item in flight; None while it waits for a meeting."""
         if flight.meeting is not None and flight.group is None:
             return None
         return flight.due
 
     def do(self, move: Move) -> None:
-        """Make a move."""
+        """Make a move: perform the next phase of an instruction or loop."""
         if move.moment is Moment.begin:
             self._begin()
             return
@@ -201,7 +201,7 @@ class Sequencer:
         return not self._unsatisfied(item)
 
     def _answer(self, loop: Loop) -> bool | None:
-        """In a ring, return True if the loop runs another iteration; None if that is still open."""
+        """In a ring, return whether the loop runs another iteration; None if not tested yet."""
         rounds = self.core.rounds.get((self._leaders[loop], loop), ())
         followed = self._followed[loop]
         return rounds[followed] if followed < len(rounds) else None
@@ -280,7 +280,7 @@ class Sequencer:
         return self.core.actions.of(cast(EngineInstruction, flight.item))
 
     def take(self, action: Action) -> OperandBits:
-        """Return an instruction's operands with the bits that memory holds at this moment."""
+        """Return an instruction's operands with the bits that memory holds when this is called."""
         found = ((name, self.core.memory.tile(value)) for name, value in action.reads.items())
         return {name: (tile, tile.home.copy()) for name, tile in found if tile is not None}
 
@@ -520,7 +520,7 @@ def _text(item: Item) -> str:
 
 
 def _leaders(program: Program, ring: Queue) -> dict[Loop, Queue]:
-    """Return, for each loop of a ring, a queue that triggers transfers in the loop."""
+    """Return, for each loop of a ring, a queue that triggers the ring's transfers in the loop."""
     leaders: dict[Loop, Queue] = {}
     for loop in program.loops:
         if ring in loop.queues:

@@ -1,1 +1,1 @@
-"""Records: the computations of instructions, as data, and the environment that they run in."""
+"""Records: descriptions of the computations of instructions; and the environment of a run."""

@@ -1,4 +1,4 @@
-"""The properties of one instruction that are known before a run: arguments, slots of tiles."""
+"""The properties of an instruction that are known before a run: arguments, slots of tiles."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from nkijit.passes.numerics.storage import int_rounder, rounder
 
 
 class Binding:
-    """The properties of one instruction that are known before a run."""
+    """The properties of an instruction that are known before a run."""
 
     def __init__(self, slots: Slots, op: NisaOp, history: Any = None):
-        """Bind an instruction. `history`: its dependence on earlier ones (`registry.semantics`)."""
+        """Bind an instruction. `history`: its dependence on earlier ones (see `registry.py`)."""
         self.op = op
         self.slots = slots
         self.history = history
@@ -64,13 +64,13 @@ class Binding:
         return self.op.required(name)
 
     def item(self, name: str, index: int) -> Binding:
-        """Return a binding in which the list operand `name` is replaced by one of its values."""
+        """Return a binding in which the list operand `name` is replaced by its value `index`."""
         return _ItemBinding(self, name, index)
 
     # ---------------------------------------------------------------- operands
 
     def constant(self, value: Any) -> Source:
-        """Return a source for a value that is the same in every run."""
+        """Return a source for a value that is constant over all runs."""
         return Source(self.slots.new(value), constant=value)
 
     def read(self, name: str, shape: Shape | None = None, *, raw: bool = False) -> Source:
@@ -79,7 +79,7 @@ class Binding:
         Args:
             name: the operand.
             shape: another shape with the same number of elements.
-            raw: keep the stored data type.
+            raw: keep the stored data type instead of converting to float32.
         """
         number = self.number(name)
         if number is not None:
@@ -95,7 +95,7 @@ class Binding:
         return reader(self.read(name, shape, raw=raw), self.slots)
 
     def into(self, name: str = "dst", shape: Shape | None = None) -> Destination:
-        """Return a tile to write, in (P, N) form or in `shape`, which has as many elements."""
+        """Return a tile to write, in (P, N) form or in a `shape` of the same size."""
         value = self.operand(name)
         info = info_of(value)
         wanted = (info.partitions, info.free_size) if shape is None else shape
@@ -108,7 +108,7 @@ class Binding:
         return self.into(name, self.tile(name).shape)
 
     def rounds(self, name: str, shape: Shape) -> tuple[int, Step]:
-        """Return the slot of a float32 array, and the step that rounds it into a tile."""
+        """Return the slot of a float32 array, and the step that rounds the array into a tile."""
         scratch = self.slots.scratch_of(shape)
         return scratch, store(scratch, self.into(name, shape), self.slots)
 
@@ -132,7 +132,8 @@ class Binding:
     def valid_rows(self, name: str) -> int | None:
         """Return the slot of a mask of the rows whose index is in bounds (`oob_mode.skip`).
 
-        None for an operand without an index vector. The caller restores the other rows.
+        None for an operand without an index vector. The caller restores the rows that are out of
+        bounds.
         """
         for located in self.indirects:
             indirect = located.indirect
@@ -144,7 +145,7 @@ class Binding:
     # ---------------------------------------------------------------- engines and registers
 
     def lanes(self, name: str) -> slice:
-        """Return the engine lanes that process a tile."""
+        """Return the lanes of the engine that process a tile."""
         return lanes_of(self.operand(name))
 
     def register(self, name: str) -> Callable[[Env], int]:
@@ -167,7 +168,7 @@ class Binding:
         return range(self.slots.kernel.core[1])
 
     def core_slot(self) -> int:
-        """Return the slot of the `machine.Core` that runs: its rank and core."""
+        """Return the slot of the running core's `machine.Core`, i.e. its rank and number."""
         return self.slots.named("core")
 
     def watch_slot(self) -> int:
@@ -175,15 +176,15 @@ class Binding:
         return self.slots.named("watch")
 
     def shared_number(self, value: SSAValue) -> int:
-        """Return the number of an operand's tensor that is the same on all cores; see `Slots`."""
+        """Return the number of an operand's tensor that is equal on all cores; see `Slots`."""
         return self.slots.shared_number(base_of(value))
 
     # ---------------------------------------------------------------- slots of tiles
 
     def slot_of(self, name: str, value: SSAValue, shape: Shape) -> int:
-        """Return the slot of an operand in a shape.
+        """Return the slot of an operand in some shape.
 
-        The shape must be that of one of the operand's views.
+        One of the operand's views must have this shape.
         """
         return self._locate(name, value, shape)[0]
 
@@ -211,7 +212,7 @@ class Binding:
 
 
 class _ItemBinding(Binding):
-    """A binding in which a list operand is replaced by one of its values."""
+    """A binding in which a list operand is replaced by one of the list's values."""
 
     def __init__(self, whole: Binding, name: str, index: int):
         super().__init__(whole.slots, whole.op, whole.history)

@@ -1,7 +1,8 @@
-"""The environment of a run: slots, assigned while a kernel's operations are bound.
+"""The environment of a run: an array of slots, assigned while a kernel's operations are bound.
 
-A run begins with a copy of `Slots.template` and adds arrays to it: memory of tensors, views of
-them, scratch arrays and states. The contents of each slot are determined before a run.
+A slot is the index of a value in the environment. A run begins with a copy of `Slots.template` and
+adds arrays: memory of tensors, views of these, scratch arrays and states. The role of each slot is
+determined before a run.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from nkijit.passes.numerics.storage import storage
 
 Array = npt.NDArray[Any]
 Env = list[Any]
-"""The values of all slots in one run, by slot number."""
+"""The values of all slots in one run: arrays, numbers and states, by slot number."""
 Step = Callable[[Env], object]
 """A function that has the effect of an operation on the environment of a run."""
 
@@ -68,7 +69,7 @@ class OperandTile:
         return self.base is other.base and self.info.overlaps(other.info)
 
     def covers(self, other: OperandTile) -> bool:
-        """True if an overlapping tile has the same elements in the same order."""
+        """True if an overlapping tile covers the same elements in the same order."""
         if self.info.indirection is None:
             return self.info == other.info
         return self.value is other.value
@@ -80,9 +81,10 @@ def _numbers() -> array[int]:
 
 @dataclass(slots=True)
 class Views:
-    """Slots with views of other slots' bytes that differ only in their base and offset.
+    """A group of slots whose views have the same shape, strides and data type.
 
-    `strides` and `offsets` are in bytes. `slots`, `bases` and `offsets` have one entry per view.
+    `strides` and `offsets` are in bytes. `slots`, `bases` (the slots of the viewed memory) and
+    `offsets` have one entry per view.
     """
 
     number: int
@@ -95,7 +97,7 @@ class Views:
     offsets: array[int] = field(default_factory=_numbers)
 
     def subset(self, wanted: Collection[int]) -> Views:
-        """Return the views that are in the wanted slots."""
+        """Return the views whose slots are in `wanted`."""
         some = self._empty()
         for slot, base, offset in self._rows():
             if slot in wanted:
@@ -103,7 +105,7 @@ class Views:
         return some
 
     def split(self, bases: Collection[int]) -> tuple[Views, Views]:
-        """Return the views of the memory in `bases`, and the other views."""
+        """Split the group: return the views of memory in the slots `bases`, and the others."""
         inside, outside = self._empty(), self._empty()
         for slot, base, offset in self._rows():
             (inside if base in bases else outside).add(slot, base, offset)
@@ -122,12 +124,12 @@ class Views:
         self.offsets.append(offset)
 
     def by_place(self) -> dict[int, int]:
-        """Return the slots by base and offset."""
+        """Return the slots of the views by base and offset."""
         places = map(_place, self.bases, self.offsets)
         return dict(zip(places, self.slots, strict=True))
 
     def fill(self, env: Env) -> None:
-        """Put the views into their slots."""
+        """Put the views into their slots of an environment."""
         make, shape, dtype, strides = np.ndarray, self.shape, self.dtype, self.strides
         for slot, base, offset in self._rows():
             env[slot] = make(shape, dtype, env[base], offset, strides)
@@ -140,7 +142,7 @@ def _place(base: int, offset: int) -> int:
 
 @dataclass(slots=True, repr=False)
 class Slots:
-    """The slots of a kernel's environment. Closed once the kernel is compiled."""
+    """The slots of a kernel's environment. After compilation, slots can only be looked up."""
 
     kernel: KernelOp
     precise: bool
@@ -173,9 +175,9 @@ class Slots:
     _by_layout: dict[tuple[Any, ...], Views] = field(default_factory=dict[tuple[Any, ...], Views])
     """The groups of views, by shape, strides and data type."""
     _known: list[dict[int, int]] = field(default_factory=list[dict[int, int]])
-    """For each group of views, their slots by base and offset; rebuilt on demand after `close`."""
+    """For each group of views, the slots by base and offset; rebuilt on demand after `close`."""
     _kinds: array[int] = field(default_factory=_numbers)
-    """For each slot, the index of its group of views; -1 for other slots."""
+    """For each slot, the index of its group of views; -1 for slots without a view."""
     _named: dict[str, int] = field(default_factory=dict[str, int])
     _registers: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     _shared: dict[SSAValue, int] | None = None
@@ -219,7 +221,7 @@ class Slots:
         self.template[self.base(op.result)] = memory.view(np.uint8)
 
     def reach(self, base: SSAValue) -> Reach:
-        """Return the memory of a tensor, extended by views of any core that reach beyond it."""
+        """Return the memory of a tensor, extended by any core's views that reach beyond it."""
         slot = self.base(base)
         reach = self._reaches.get(slot)
         if reach is None:
@@ -232,7 +234,7 @@ class Slots:
         return reach
 
     def access(self, value: SSAValue) -> AccessPattern:
-        """Return the pattern of a tile in its tensor's memory; run-time indices count as 0."""
+        """Return the pattern of a tile in the memory of its tensor; run-time indices count as 0."""
         info = info_of(value)
         access = info.pattern if info.indirection is None else access_of(value)
         reach = self.reach(base_of(value))
@@ -261,7 +263,7 @@ class Slots:
         return slot
 
     def lent_as(self, base: SSAValue) -> int | None:
-        """Return the slot of an argument's `Lent`; None for other tensors."""
+        """Return the slot of an argument's `Lent` (see `lending.py`), None for other tensors."""
         if base not in self.kernel.arguments:
             return None
         if base not in self.lent:
@@ -275,13 +277,13 @@ class Slots:
         return self.states[name][0]
 
     def view(self, base: SSAValue, access: AccessPattern, dtype: DType) -> int:
-        """Return the slot of a view of `base`'s memory; equal views share one."""
+        """Return the slot of a view of `base`'s memory; equal views have the same slot."""
         stored = self.stored(dtype)
         views = self._views_with_layout(access, dtype, stored, base)
         return self.view_at(views, self.base(base), access.offset * stored.itemsize)
 
     def view_at(self, views: Views, base: int, offset: int) -> int:
-        """Return the slot of a view of the memory in slot `base`, which begins at byte `offset`."""
+        """Return the slot of a view of the memory in slot `base` that begins at byte `offset`."""
         if not self._known:
             self._known = [each.by_place() for each in self.views]
         at, known = _place(base, offset), self._known[views.number]
@@ -321,7 +323,7 @@ class Slots:
         return views
 
     def shaped(self, value: SSAValue, shape: tuple[int, ...]) -> tuple[int, tuple[int, ...] | None]:
-        """Return the slot of a view of `value` with this shape, and None.
+        """Return (slot of a view of `value` with the given shape, None).
 
         If no view can have the shape, return the slot of `value`'s own view, and the shape to which
         the caller must reshape its array.
@@ -340,14 +342,14 @@ class Slots:
         return storage(dtype, precise=self.precise)
 
     def named(self, name: str, value: Any = None) -> int:
-        """Return the slot of a named value that each run has; its initial value is `value`."""
+        """Return the slot of a named value; every run begins with `value` in it."""
         slot = self._named.get(name)
         if slot is None:
             slot = self._named[name] = self.new(value)
         return slot
 
     def shared_tensors(self) -> list[SSAValue]:
-        """Return the tensors that all cores access and may write, in the order of their numbers."""
+        """Return the tensors that all cores access and may write, ordered by `shared_number`."""
         return shared_tensors(self.kernel)
 
     def shared_number(self, base: SSAValue) -> int:

@@ -1,4 +1,4 @@
-"""Errors of a kernel's run, reported at the line of the source."""
+"""Errors of a kernel's run, reported at the kernel's source line."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ class InterpretationError(Exception):
 
 
 class UnwrittenError(InterpretationError):
-    """A kernel has read or returned data that it never wrote."""
+    """A kernel has read or returned data that the kernel never wrote."""
 
 
 class OutOfBoundsError(InterpretationError):
     """An index that is known only at run time is out of bounds of its tensor.
 
     Attributes:
-        element: the number of the first selected element, within the part that the index addresses.
-        elements: the number of elements in that part.
+        element: the number of the first selected element, among the elements that the index can
+            address.
+        elements: the number of elements that the index can address.
     """
 
     def __init__(self, message: str, element: int, elements: int):

@@ -1,4 +1,4 @@
-"""Operands with run-time addresses, which are computed before each instruction.
+"""Operands with run-time addresses; the addresses are computed before each instruction.
 
 A scalar index moves a view. For index vectors and tensor indirection, elements are gathered into a
 separate array before the instruction, or scattered from one after it. An index out of bounds ends
@@ -29,34 +29,34 @@ from nkijit.passes.interpret.records.errors import OutOfBoundsError, described
 
 @dataclass(slots=True)
 class Indirect:
-    """One operand of one instruction, with an address that is known only at run time."""
+    """An operand of an instruction, with an address that is known only at run time."""
 
     op: NisaOp
     name: str
     role: Role
     part: DynamicPart
     slots: list[tuple[int, tuple[int, ...]]]
-    """The slots in which the instruction expects the elements, with the shape in each slot."""
+    """The slots from which the instruction reads the elements, each with the shape of its array."""
     rows: int
     """The slot of a view of all elements that indices can select; dim 0 is the index."""
     index: Callable[[Env], Any]
     selected: tuple[int, ...]
     """The shape of the selected elements."""
     free: tuple[int, ...]
-    """The free dimensions of `rows`, for tensor indirection: one if a view can merge them."""
+    """The free dimensions of `rows`, for tensor indirection: merged into one if a view allows."""
     dtype: np.dtype[Any]
     skips: bool
     valid: int
-    """The slot of a mask of the rows that are in bounds; the slot holds None if all are."""
+    """The slot of a mask of the rows that are in bounds; the mask is None if all rows are."""
     lent: int | None
-    """The slot of the `Lent` to notify before a write (`Slots.lent_as`); None without one."""
+    """The slot of the `Lent` to notify before a write (`Slots.lent_as`), or None."""
     pattern: AccessPattern
     """The access pattern of the view in `rows`."""
     handled: bool = field(default=False)
     """True if the instruction itself evaluates the mask in `valid`."""
 
     def enter(self, env: Env) -> bool:
-        """Put the elements into their slots; returns False if the whole instruction is skipped."""
+        """Put the elements into their slots; returns False if the instruction is skipped."""
         index = self.index(env)
         if self.part.indirection is Indirection.scalar:
             if not 0 <= index < self.part.bound:
@@ -132,7 +132,7 @@ class Indirect:
         return ByteRanges(starts.reshape(-1), inner.length)
 
     def places(self, env: Env) -> Any:
-        """Return the key into `rows` of the elements that indices in bounds currently select."""
+        """Return the NumPy index into `rows` of the elements that in-bounds indices select now."""
         index = np.asarray(self.index(env))
         if self.part.indirection is Indirection.tensor:
             return tensor_places(np.clip(index, 0, self.part.bound - 1), self.free)
@@ -208,7 +208,7 @@ def merged_free_dims(access: AccessPattern) -> AccessPattern:
 
 
 def tensor_places(index: Array, free: tuple[int, ...]) -> tuple[Array, ...]:
-    """Return the key of the elements that tensor indirection selects in (partitions, *free)."""
+    """Return the NumPy index of elements that tensor indirection selects in (partitions, *free)."""
     lanes: Array = np.arange(len(index)).reshape(-1, 1)
     if len(free) == 1:
         return (lanes, index)
@@ -218,7 +218,7 @@ def tensor_places(index: Array, free: tuple[int, ...]) -> tuple[Array, ...]:
 def index_reader(
     slots: Slots, op: Operation, view: ViewOp, part: DynamicPart
 ) -> Callable[[Env], Any]:
-    """Return a function that reads the indices of a view, for an operation that uses it."""
+    """Return a function that reads the indices of a view, for the operation that uses it."""
     if not is_tile(part.index):
         return slots.register_reader(part.index, op)
     info = info_of(part.index)
@@ -307,7 +307,7 @@ def with_indirects(op: NisaOp, step: Step, found: list[Located], locate: Locate)
 
 
 def _restorer(op: NisaOp, locate: Locate) -> Callable[[Env, Array], Callable[[], None] | None]:
-    """Return a function that saves and restores destination rows with an index out of bounds."""
+    """Return a function that saves and restores the destination rows that are out of bounds."""
     name, value = next(
         (f.name, value) for f, value in op.given_operands() if f.role is not Role.read
     )

@@ -1,8 +1,8 @@
 """Deterministic runs of several cores and ranks.
 
-Each core runs until it meets others: at a barrier, an exchange or a collective. A meeting is
-settled when all its members have arrived; if no meeting can be settled, the run is deadlocked.
-`run/races.py` finds races in the memory that the cores of a rank share.
+Each core runs until it must wait for other cores: at a barrier, an exchange or a collective (a
+*meeting*). A meeting is settled when all its members have arrived; if no meeting can be settled,
+the run is deadlocked. `run/races.py` finds races in the memory that the cores of a rank share.
 
 Cores that run native code may run in threads between meetings, without checks for races. The order
 of their accesses is then neither determined nor observable.
@@ -44,20 +44,20 @@ Settle = Callable[[Mapping[Core, "Meeting"]], None]
 
 @dataclass(slots=True)
 class Meeting:
-    """A meeting that a core waits for."""
+    """A synchronisation with other cores (barrier, exchange, collective) at which a core waits."""
 
     op: Operation
     key: tuple[Any, ...]
-    """The key of the meeting: waiting cores with equal keys wait for each other."""
+    """The key of the meeting: cores that wait with equal keys wait for each other."""
     members: frozenset[Core]
     settle: Settle
-    """Ends the meeting. Called once, on one member, with the meetings of all members."""
+    """Completes the meeting. Called once, on one member, with the meetings of all members."""
     offer: Any = None
     """The data that the core contributes to the meeting."""
 
     @property
     def place(self) -> str:
-        """The instruction, with its line in the kernel."""
+        """The waiting instruction, with its line in the kernel."""
         return place_of(self.op)
 
 
@@ -72,7 +72,7 @@ Runner = Generator[Meeting, None, None]
 
 @dataclass(slots=True)
 class Team:
-    """The cores of a run, each with the meeting in which it waits."""
+    """The cores of a run, each with the meeting at which the core waits."""
 
     runners: dict[Core, Runner]
     threaded: bool = False
@@ -98,7 +98,7 @@ class Team:
                 raise self._deadlock()
 
     def _advance(self, ready: Sequence[Core]) -> Iterator[Meeting | None]:
-        """Run each core up to its next meeting; yields this, or None for a core at its end."""
+        """Run each core up to its next meeting; yields the meeting, or None at the core's end."""
         runners = [self.runners[core] for core in ready]
         if not self.threaded or len(runners) == 1:
             return (next(runner, None) for runner in runners)
@@ -116,7 +116,7 @@ class Team:
             raise InterpretationError(f"{meeting.place} runs on {core}, which is in no group of it")
 
     def _settle(self) -> list[Core]:
-        """Settle the meetings with all members; returns the cores that can continue."""
+        """Settle the meetings with all members present; returns the cores that can continue."""
         ready: list[Core] = []
         for core in sorted(self.waiting, key=_order):
             meeting = self.waiting.get(core)

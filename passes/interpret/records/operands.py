@@ -18,7 +18,7 @@ FLOAT32 = np.dtype(np.float32)
 
 
 def is_direct(source: Source, slots: Slots) -> bool:
-    """True if the environment holds the values of an operand in the form in which they are used."""
+    """True if an operand's values in the environment can be used without conversion."""
     if source.reshape is not None or source.lanes is not None:
         return False
     return source.dtype is None or loader(source.dtype, slots.precise) is None

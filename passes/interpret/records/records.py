@@ -1,8 +1,8 @@
-"""The computations of instructions as data: records, between semantics and backends.
+"""Records: the computations of instructions as data, produced by semantics and used by backends.
 
-Semantics (`nisa/`) turn an operation into a record, which describes the computation and its slots,
-but not the implementation. A backend (`backends/`) turns a record into a step. Other code reads
-records from `Plan.records`.
+Semantics (`nisa/`) turn an operation into a record, which describes the computation and the slots
+of its operands, but not the implementation. A backend (`backends/`) turns a record into a step: a
+function on the environment of a run. Other code reads records from `Plan.records`.
 
 Unless a record says otherwise, operands are read as float32, arithmetic is float32, and results are
 rounded once to the data type of the destination.
@@ -29,31 +29,31 @@ Function = Callable[..., object]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """An operand that is read: a slot, and the conversion of its contents to values."""
+    """An operand that is read: a slot of the environment, and the conversion to values."""
 
     slot: int
     dtype: DType | None = None
     """The stored data type, if values are converted to float32; None to use them as stored."""
     reshape: Shape | None = None
-    """The shape of the values, if they must be reshaped: no view of the operand has it."""
+    """The shape to reshape the values to, if no view of the operand has this shape; else None."""
     lanes: slice | None = None
     """The rows of accumulator registers that are used; None for all."""
     tile: OperandTile | None = None
     """The tile that contains the values; None for numbers and registers."""
     constant: Any = None
-    """The values, if they are the same in every run. The slot holds them as well."""
+    """The values, if they are equal in every run; the slot contains these as well."""
 
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """A tile that is written: a slot, and the conversion of results to its contents."""
+    """A tile that is written: a slot of the environment, and the conversion of results."""
 
     slot: int
     dtype: DType
     shape: Shape
     """The shape of the written values."""
     reshape: Shape | None
-    """The shape of the array in the slot, if no view of the tile has `shape`; else None."""
+    """The shape of the slot's array, if no view of the tile has `shape`; else None."""
     tile: OperandTile
 
 
@@ -61,17 +61,17 @@ class Destination:
 
 
 class Table(Enum):
-    """The table of functions in which an operator's name is looked up."""
+    """The table that contains the function of an operator."""
 
     alu = "alu"
     activation = "activation"
     running = "running"
-    """A scan along the free dimension: each result is combined with the previous one."""
+    """A scan along the free dimension: each result is combined with the previous result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """An operator that is applied to the values x so far: `x op operand`, or reversed."""
+    """An operator that a chain applies to its current values x: `x op operand`, or reversed."""
 
     word: str
     operand: Source | None = None
@@ -80,11 +80,11 @@ class Applied:
 
 
 class Arithmetic(Enum):
-    """The kind of numbers in a chain or a reduction."""
+    """The type of numbers that a chain or a reduction computes with."""
 
     float32 = "float32"
     bits = "bits"
-    """The stored bits, as integers of one width."""
+    """The stored bits, as integers of equal width."""
     integers = "integers"
     """64-bit integers, which wrap to the width of the destination."""
 
@@ -141,7 +141,7 @@ class Computed:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A copy. Equal data types keep their bits; others go through float32 and are rounded once."""
+    """A copy. Equal data types keep their bits; others go through float32, rounded once."""
 
     source: Source
     into: Destination
@@ -149,7 +149,7 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """A fill of a tile with stored values that are the same in every run, and broadcast."""
+    """A fill of a tile with constant stored values, which are broadcast to the tile's shape."""
 
     values: Array
     into: Destination
@@ -171,7 +171,7 @@ class Transpose:
 
 @dataclass(frozen=True, slots=True)
 class Scaled:
-    """An MX operand: packed elements, four in each stored one, times the scale of their group."""
+    """An MX operand: four packed elements in each stored element, times their group's scale."""
 
     data: Source
     scale: Source
@@ -195,7 +195,7 @@ class Matmul:
     added: Array | bool
     """Where the product is added to the contents of `into`: True, False (nowhere), or a mask."""
     previous: Source | None
-    """The previous contents of `into`; None if the product is added to none of them."""
+    """The previous contents of `into`; None if the product is added to no element."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,7 @@ class Reduce:
     into: Destination
     arithmetic: Arithmetic = Arithmetic.float32
     over_partitions: bool = False
-    """True to reduce the first dimension, which is that of partitions, instead."""
+    """True to reduce the first dimension (the partitions) instead."""
     negate: bool = False
     divisor: int = 1
     """The number by which results are divided, for averages."""
@@ -235,7 +235,7 @@ class MoveRows:
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """A computation as a step, without a description of it."""
+    """A computation that is only given as a step, without a description."""
 
     step: Step
 

@@ -22,9 +22,9 @@ from nkijit.passes.interpret.steps.body import Observer
 from nkijit.passes.numerics.storage import untrapped
 
 LONG = 1 << 18
-"""Cores run in threads if each computes at least this many elements in native code.
+"""Cores run in threads if each core computes at least this many elements in native code.
 
-That takes about 0.1 ms.
+Native code computes that many elements in about 0.1 ms.
 """
 
 
@@ -56,7 +56,7 @@ class Launch:
         self.inputs = [
             (name, index in self._written) for index, (name, _) in enumerate(self._plans[0].inputs)
         ]
-        """The name of each input, and whether a core writes it."""
+        """The name of each input, and whether a core writes the input."""
         self._contested = contested_tensors(self._plans)
         self._prints = any(
             isinstance(op, DevicePrintOp) for plan in self._plans for op in plan.kernel.operations
@@ -80,7 +80,7 @@ class Launch:
 
     @property
     def result_types(self) -> list[tuple[tuple[int, ...], np.dtype[Any]]]:
-        """The shape and the data type of each array that a run returns."""
+        """The shape and data type of each array that a run returns."""
         return self._plans[0].result_types
 
     def run(
@@ -94,7 +94,7 @@ class Launch:
     ) -> Any:
         """Run on one rank; see `Plan.run`.
 
-        A race between two cores ends the run with an error; with `tell`, the race is passed to it
+        A race between two cores ends the run with an error. With `tell`, the function gets the race
         and the run continues. With `sanitize`, reading or returning unwritten data raises
         UnwrittenError.
         """
@@ -109,7 +109,7 @@ class Launch:
         )
 
     def _is_long(self, environments: Sequence[tuple[Plan, Env]]) -> bool:
-        """True if cores run in threads: all run much native code, and no accesses are tracked."""
+        """True if cores run in threads: all run long native code, and no accesses are tracked."""
         return (
             len(environments) > 1
             and not self._contested
@@ -126,7 +126,7 @@ class Launch:
         tell: Tell | None = None,
         finish: Callable[[list[list[Array]]], Any] = list,
     ) -> Any:
-        """Run on several ranks, each with its own inputs; `finish` gets the results of each."""
+        """Run on several ranks, each with its own inputs; `finish` gets each rank's results."""
         if not inputs:
             raise InterpretationError("a run needs at least one rank")
         return Loan().run(lambda loan: finish(self._run(loan, inputs, listener, sanitize, tell)))

@@ -1,7 +1,7 @@
-"""Finds inputs of a run that share memory although the kernel writes one of them.
+"""Finds inputs of a run that share memory although the kernel writes one of these inputs.
 
-A kernel that reads one of them may or may not see its writes to the other: instructions are ordered
-if they use the same tensor, and arguments are different tensors.
+A kernel that reads one input may or may not see its writes to the other input: instructions are
+ordered if they use the same tensor, and arguments are different tensors.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import numpy as np
 from nkijit.passes.interpret.records.environment import Array
 
 EFFORT = 10_000
-"""The number of solutions tried for two arrays with interleaved elements.
+"""The limit for the exact search for a byte shared by arrays with interleaved elements.
 
-If none of these is a shared byte, the arrays count as disjoint.
+If the search exceeds this number of steps, the arrays count as disjoint.
 """
 
 
@@ -34,7 +34,7 @@ class Overlap:
 
     @property
     def across_ranks(self) -> bool:
-        """True if the two are inputs of different ranks, which have separate memories."""
+        """True if the two inputs belong to different ranks, which have separate memories."""
         return self.ranks[0] != self.ranks[1]
 
     def __str__(self) -> str:
@@ -53,7 +53,7 @@ class Overlap:
 def overlap_of(
     inputs: Sequence[tuple[str, bool]], ranks: Sequence[Sequence[Any]]
 ) -> Overlap | None:
-    """Return the first pair of inputs that share memory and of which the kernel writes one.
+    """Return the first pair of inputs that share memory and include a written input.
 
     Args:
         inputs: name of each input of the kernel, and whether it is written.
@@ -80,7 +80,7 @@ def overlap_of(
 
 
 def _may_overlap(inputs: Sequence[tuple[str, bool]], arrays: Sequence[Any]) -> bool:
-    """Return a fast answer to whether a written array may share memory with another one."""
+    """Return False if a written array certainly shares no memory with another one; fast."""
     for (_, is_written), array in zip(inputs, arrays, strict=False):
         if is_written:
             for other in arrays:

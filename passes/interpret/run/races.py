@@ -1,8 +1,8 @@
 """Finds races: two cores that use the same bytes of shared HBM without a barrier between them.
 
 The bytes that both cores may touch between two barriers are determined before a run; only accesses
-to them are tracked. A write that changes nothing is not a race: kernels may let both cores write
-the same numbers to a tensor that both of them continue to use.
+to these bytes are tracked. A write that changes nothing is not a race: kernels may let both cores
+write the same numbers to a tensor that both cores continue to use.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Tell = Callable[[Diagnostic], None]
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """An instruction's use of a shared tensor, in units of the tensor's smallest element."""
+    """An instruction's use of a shared tensor. A unit is the tensor's smallest element."""
 
     tensor: int
     value: SSAValue
@@ -59,7 +59,7 @@ class _Use:
         return _Use(tensor, value, writes, access.shape, access.strides, access.offset, size)
 
     def units(self, marks: Array) -> Array:
-        """Return the marks of all elements that the operand may touch; the last axis is units."""
+        """Return the marks of all elements that the operand may touch; units are the last axis."""
         item = marks.itemsize
         step = self.size * item
         strides = (*(stride * step for stride in self.strides), item)
@@ -73,12 +73,12 @@ class _Use:
 
 @dataclass(frozen=True, slots=True)
 class Contested:
-    """Uses of the same bytes of shared HBM by several cores, without a barrier between them."""
+    """Accesses of several cores to the same bytes of shared HBM without a barrier between them."""
 
     units: dict[int, int]
-    """The number of bytes per unit of each tensor, by the tensor's number."""
+    """The size of a unit (the smallest element of a tensor) in bytes, by the tensor's number."""
     uses: Sequence[dict[Operation, list[_Use]]]
-    """For each core, the operations to track, with their uses of shared tensors."""
+    """For each core, the operations to track, each with its uses of shared tensors."""
 
     def __bool__(self) -> bool:
         return bool(self.units)
@@ -95,7 +95,7 @@ class _Access(NamedTuple):
 
 
 def contested_tensors(plans: Sequence[Plan]) -> Contested:
-    """Return the uses of shared tensors in which one core may write bytes that another one uses."""
+    """Return the uses of shared tensors in which a core may write bytes that another uses."""
     found = _accesses(plans) if len(plans) > 1 else {}
     units: dict[int, int] = {}
     uses: list[dict[Operation, list[_Use]]] = [{} for _ in plans]
@@ -113,7 +113,7 @@ def contested_tensors(plans: Sequence[Plan]) -> Contested:
 
 
 def _accesses(plans: Sequence[Plan]) -> dict[int, list[list[_Access]]]:
-    """Return the uses of tensors that all cores use and at least one writes, by tensor and core."""
+    """Return the uses of tensors that all cores use and one writes, by tensor and core."""
     barriers = [_barriers(plan) for plan in plans]
     in_phases = barriers[0] is not None and all(other == barriers[0] for other in barriers)
     found: dict[int, list[list[_Access]]] = {}
@@ -149,7 +149,7 @@ def _barriers(plan: Plan) -> list[int] | None:
 
 
 def _watched(plans: Sequence[Plan], by_core: list[list[_Access]]) -> list[list[_Access]]:
-    """Return a tensor's uses that may conflict with one of another core in the same phase."""
+    """Return a tensor's uses that may conflict with a use by another core in the same phase."""
     reach = plans[0].slots.reach(base_of(by_core[0][0].value))
     extents = {id(a.value): extent_of(a.value, reach) for accesses in by_core for a in accesses}
     cells = Cells(reach, list(dict.fromkeys(extents.values())))
@@ -188,7 +188,7 @@ def _watched(plans: Sequence[Plan], by_core: list[list[_Access]]) -> list[list[_
 
 @dataclass(slots=True)
 class _Marks:
-    """For one core and tensor, the last operation that wrote or read each unit.
+    """For one core and tensor, the last operation that wrote or read each unit (a mark per unit).
 
     Operations are numbered from 1.
     """
@@ -199,7 +199,7 @@ class _Marks:
     read: Array | None = None
 
     def to_set(self, writes: bool) -> Array:
-        """Return the marks of writes or of reads, which are allocated when first used."""
+        """Return the marks of writes or of reads; they are allocated when first used."""
         marks = self.written if writes else self.read
         if marks is None:
             marks = np.zeros(self.units, self.dtype)
@@ -218,7 +218,7 @@ class RaceWatch:
     contested: Contested
     cores: int
     operations: int
-    """The number of operations of all cores, which no mark exceeds."""
+    """The number of operations of all cores, i.e. the largest possible mark."""
     tell: Tell | None = None
     """Receives races; None if a race ends the run."""
     reported: set[tuple[Operation, Operation, str]] = field(
@@ -233,12 +233,12 @@ class RaceWatch:
         return CoreWatch(self, plan, core)
 
     def forget(self, tensor: int) -> None:
-        """Forget earlier uses of a tensor: a barrier orders them before later ones."""
+        """Forget the earlier uses of a tensor, which a barrier separates from later uses."""
         for core in range(self.cores):
             self._marks.pop((tensor, core), None)
 
     def marks(self, tensor: int, core: int) -> _Marks:
-        """Return the marks of a core's use of a tensor since the last barrier."""
+        """Return the marks of a core for a use of a tensor, since the last barrier."""
         marks = self._marks.get((tensor, core))
         if marks is None:
             units = self.memory[tensor].size // self.contested.units[tensor]
@@ -246,7 +246,7 @@ class RaceWatch:
         return marks
 
     def number(self, op: Operation) -> int:
-        """Return the mark of an operation."""
+        """Return the mark (number) of an operation."""
         number = self._numbers.get(op)
         if number is None:
             self._ops.append(op)
@@ -254,13 +254,13 @@ class RaceWatch:
         return number
 
     def op(self, number: int) -> Operation:
-        """Return the operation with this mark."""
+        """Return the operation with a mark (number)."""
         return self._ops[number - 1]
 
 
 @dataclass(frozen=True, slots=True)
 class _Suspect:
-    """A write to bytes that another core has used: a race if it changes their contents."""
+    """A write to bytes that another core has used, which is a race if it changes their contents."""
 
     use: _Use
     index: Any
@@ -268,7 +268,7 @@ class _Suspect:
     before: Array
     other: Operation
     access: str
-    """The kind of the other core's access: `writes` or `reads`."""
+    """The other core's access: `writes` or `reads`."""
 
 
 @dataclass(slots=True)
@@ -281,7 +281,7 @@ class CoreWatch:
     _suspects: list[_Suspect] = field(default_factory=list[_Suspect])
 
     def before(self, op: Operation, env: Env) -> None:
-        """Compare an operation's accesses with those of the other cores, before it runs."""
+        """Compare an operation's accesses with those of other cores, before the operation runs."""
         uses = self.watch.contested.uses[self.core].get(op)
         if uses is None:
             return
@@ -293,7 +293,7 @@ class CoreWatch:
             use.units(marks)[index] = self.watch.number(op)
 
     def after(self, op: Operation, env: Env) -> None:
-        """Report the operation's writes that changed bytes that another core has used."""
+        """Report the operation's writes that changed bytes which another core has used."""
         for suspect in self._suspects:
             now = self._bits(suspect.use)[suspect.index]
             if (now != suspect.before)[suspect.where].any():
@@ -357,7 +357,7 @@ class CoreWatch:
         return use.elements(self.watch.memory[use.tensor], stored.itemsize)
 
     def _index(self, use: _Use, env: Env) -> Any:
-        """Return the key of the elements that the operand touches in this run."""
+        """Return the index of the elements that the operand touches in this run."""
         owner = use.value.owner
         if not isinstance(owner, ViewOp) or owner.dynamic is None:
             return ...

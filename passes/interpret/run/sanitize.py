@@ -55,7 +55,7 @@ from nkijit.passes.verify.init import undefined, unreturned, unwritten
 
 @dataclass(slots=True)
 class Sanitizer:
-    """The marks of one rank's memory, which its cores share."""
+    """The marks (origins of undefined values) of a rank's memory, which its cores share."""
 
     _origins: Origins = field(default_factory=Origins)
     _shared: dict[int, Shadow] = field(default_factory=dict[int, Shadow])
@@ -204,7 +204,7 @@ class CoreSanitizer(Tracker):
         return shadow
 
     def _access(self, value: SSAValue) -> AccessPattern:
-        """Return the pattern of a tile; for an indirect tile, of all that its index can select."""
+        """Return the pattern of a tile; for an indirect tile, of all selectable elements."""
         access, owner = self._plan.slots.access(value), value.owner
         dynamic = owner.dynamic if isinstance(owner, ViewOp) else None
         if dynamic is None:
@@ -214,7 +214,7 @@ class CoreSanitizer(Tracker):
         return selectable(access, dynamic)
 
     def _key(self, op: Operation, value: SSAValue) -> Any:
-        """Return the key of a tile's elements in the pattern of `_access`."""
+        """Return the NumPy index of a tile's elements among the elements of `_access`."""
         owner = value.owner
         dynamic = owner.dynamic if isinstance(owner, ViewOp) else None
         if dynamic is None:

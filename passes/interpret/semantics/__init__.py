@@ -1,1 +1,1 @@
-"""Semantics: functions that make the record of each instruction."""
+"""Semantics: functions that create the record (computation as data) of each instruction."""

@@ -1,4 +1,4 @@
-"""The registry of semantics: for each op class, the function that makes an instruction's record.
+"""The registry of semantics: for each op class, the function that creates an instruction's record.
 
 Semantics are registered from outside the op class with `@semantics`. Each is a function from a
 `Binding` (the properties of one instruction that are known before a run) to a record.
@@ -25,12 +25,12 @@ _S = TypeVar("_S", bound=Semantics)
 
 
 def semantics(*op_classes: type[NisaOp], history: History | None = None) -> Callable[[_S], _S]:
-    """Register the function that makes the records of instructions of these classes.
+    """Register the function that creates the records of instructions of these classes.
 
     Instructions of the same form (`StepForms`) share a record. If the record depends on earlier
-    instructions as well, `history` returns that dependence. It is called for each instruction in
-    program order, and its result is `Binding.history`; instructions share a record if both are
-    equal.
+    instructions as well, `history` returns that dependence as a value. It is called for each
+    instruction in program order, and its result is `Binding.history`; instructions share a record
+    only if their forms and histories are equal.
     """
 
     def register(function: _S) -> _S:
@@ -59,7 +59,7 @@ def history_of(op: NisaOp, slots: Slots) -> object:
 
 
 def record_of(binding: Binding) -> Record:
-    """Return the record of an instruction."""
+    """Return the record (description of the computation) of an instruction."""
     _register_all()
     function = _SEMANTICS.get(type(binding.op))
     if function is None:

@@ -1,1 +1,1 @@
-"""Steps: blocks of a kernel bound to slots, and the memory that they use."""
+"""Steps: the operations of a kernel as functions on an environment, and the memory of a run."""

@@ -1,8 +1,8 @@
-"""The memory of a run's tiles: one arena, in which tiles with disjoint lifetimes share memory.
+"""The memory of a run's tiles: an arena in which tiles with disjoint lifetimes share memory.
 
 Lifetimes are positions among the operations of the kernel's body. A tensor that a loop on the
-device accesses is in use during the whole loop. Each thread caches one arena per plan and rank
-between calls, with the arrays that point into it, so a warm call touches no new page.
+device accesses is in use during the whole loop. Between calls, each thread caches one arena per
+plan and rank, with the arrays that point into the arena. So a warm call touches no new page.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from nkijit.passes.interpret.records.records import Matmul
 from nkijit.passes.interpret.steps.body import Body
 
 ALIGNMENT = 64
-"""Bytes to which tensors are aligned: a cache line, and the widest vector of any CPU."""
+"""The alignment of tensors in bytes: a cache line, and the widest vector of any CPU."""
 MOST_WASTE = 1.1
 """The largest acceptable ratio of arena size to peak use.
 
 If it is not exceeded, only tensors of equal size share memory.
 """
 POOLED_BYTES = 1 << 16
-"""Results of at least this many bytes are allocated in memory that is reused."""
+"""Results of at least this many bytes are allocated from memory that is reused."""
 RETAINED_BYTES = 1 << 28
 """The largest number of bytes that are retained for results."""
 MOST_CHECKED = 16
@@ -66,7 +66,7 @@ def lifetimes(kernel: KernelOp, body: Body) -> dict[int, Lifetime]:
     slots = body.slots
     found: dict[int, Lifetime] = {}
     fresh: dict[int, list[SSAValue]] = {}
-    """For each tensor that has not been read so far, the tiles that were written."""
+    """For each tensor that has not been read yet, the tiles that were written."""
     loops = iter(body.inner)
     for position, (op, form) in enumerate(zip(body.ops, body.forms, strict=True)):
         # The body of a loop may not run at all.
@@ -105,7 +105,7 @@ def lifetimes(kernel: KernelOp, body: Body) -> dict[int, Lifetime]:
 
 
 def _of_loop(op: Operation, loops: Iterator[Body]) -> Sequence[tuple[SSAValue, Role]]:
-    """Return the accesses of a loop, in order; takes the loop's bodies from `loops`."""
+    """Return the accesses of a loop, in order; `loops` has the loop's bodies."""
     bodies = [body for _ in op.regions for body in next(loops).all()]
     return [pair for body in bodies for inner in body.ops for pair in reads_and_writes(inner)]
 
@@ -189,7 +189,7 @@ class Arrangement:
     """The offsets of tensors in an arena."""
 
     offsets: Mapping[int, int]
-    """The offset in bytes of each tensor, by its slot."""
+    """The offset of each tensor in bytes, by the tensor's slot."""
     size: int
     """The size of the arena in bytes."""
 
@@ -213,7 +213,7 @@ def arrange(tensors: Iterable[tuple[int, int, Lifetime]]) -> Arrangement:
 
 
 def _by_size(blocks: Sequence[tuple[int, int, int, int]]) -> tuple[dict[int, int], int, int]:
-    """Assign offsets at which blocks reuse memory only of earlier blocks of the same size.
+    """Assign offsets so that a block reuses only the memory of an earlier block of equal size.
 
     Returns the offsets, the bytes of the arena, and the peak of the bytes in use.
     """
@@ -259,12 +259,12 @@ def aligned(size: int) -> Array:
 
 
 def _holders(memory: Array) -> int:
-    """Return the number of references to memory made by `aligned`, including those of views."""
+    """Return the number of references to memory created by `aligned`, including by views."""
     return sys.getrefcount(memory.base)
 
 
 class ResultPool:
-    """Memory of results, by size. Reused because new pages cost more time than a kernel.
+    """Memory for results, by size. It is reused because new pages cost more time than a kernel.
 
     Memory without references is reused. References are counted when memory is requested: `__del__`,
     or a callback on release, would swallow a KeyboardInterrupt.
@@ -310,9 +310,9 @@ class _EnvironmentCache:
 
     def __init__(self) -> None:
         self._of: OrderedDict[ref[object], dict[int, tuple[Env, int]]] = OrderedDict()
-        """For each plan and rank, the environment and the bytes of its arena."""
+        """For each plan and rank, the environment and the size of its arena in bytes."""
         self._bytes = 0
-        """An upper bound of the bytes of all arenas: it includes those of released plans."""
+        """An upper bound of the size of all arenas in bytes, including arenas of released plans."""
         # A C function: a Python callback would swallow a KeyboardInterrupt. Plans can be released
         # in any thread.
         self._forget = partial(self._of.pop, default=None)
@@ -345,7 +345,7 @@ class _EnvironmentCache:
 
 
 class _Workspaces(threading.local):
-    """The environments that the current thread has cached, with their arenas."""
+    """The cached environments of the current thread, each with its arena."""
 
     def __init__(self) -> None:
         cache = _EnvironmentCache()

@@ -1,7 +1,8 @@
-"""Blocks of a kernel as steps: a sequence of instructions, and loops around nested bodies.
+"""Blocks of a kernel as steps: instructions, and loops around nested bodies.
 
-A body in which cores or ranks meet cannot run to its end by itself. `drive` yields at each meeting
-and resumes when the runner of all cores has settled it.
+A body with a meeting (a point at which cores or ranks wait for each other) cannot run to its end by
+itself. `drive` yields at each meeting and resumes when the runner of all cores has settled the
+meeting.
 """
 
 from __future__ import annotations
@@ -63,20 +64,20 @@ class Observer(Protocol):
 
 @dataclass(repr=False)
 class Body:
-    """A block as a sequence of steps."""
+    """A block of a kernel as a sequence of steps (functions of an environment)."""
 
     slots: Slots
     observer: int
-    """The slot of the run's observer; the slot holds None without one."""
+    """The slot of the run's observer; its value is None in a run without an observer."""
     native: int
-    """The slot of the data of native code in a run; the slot holds None without any."""
+    """The slot of the native code's data in a run; None in a run without native code."""
     ops: list[Operation] = field(default_factory=list[Operation])
     forms: list[StepForm] = field(default_factory=list[StepForm])
-    """The form of each operation; a loop or other non-instruction has a form of its own."""
+    """The form of each operation (see `StepForms`); loops and other non-instructions share none."""
     frames: list[Frame] = field(default_factory=list[Frame])
-    """The frame of each operation: the slots that its form uses."""
+    """The frame of each operation: a function that selects the slots that its form uses."""
     drivers: dict[int, Driver] = field(default_factory=dict[int, Driver])
-    """The drivers of steps that meet other cores, by position; they replace the form's step."""
+    """The drivers of steps at which cores meet, by position; a driver replaces the form's step."""
     loops: dict[int, Loop] = field(default_factory=dict[int, "Loop"])
     """The loops among the steps, by the position of the step."""
     resolved: dict[Operation, list[tuple[SSAValue, Indirect]]] = field(
@@ -84,13 +85,13 @@ class Body:
     )
     """The operands with run-time addresses, by instruction."""
     wrapped: set[int] = field(default_factory=set[int])
-    """The positions of steps that do more than their record describes."""
+    """The positions of steps that do more than the instruction's record describes."""
     before: dict[int, list[Step]] = field(default_factory=dict[int, list[Step]])
     """Steps that initialise memory before an operation, by the operation's position."""
     fast: list[Step] = field(default_factory=list[Step])
-    """The steps of a run with native code; empty before that exists."""
+    """The steps of a run with native code; empty before native code exists."""
     fast_drivers: dict[int, Driver] = field(default_factory=dict[int, Driver])
-    """The drivers of steps in `fast` that meet other cores, by position."""
+    """The drivers of steps in `fast` at which cores meet, by position."""
 
     def all(self) -> Iterator[Body]:
         """Yield this body and all nested bodies."""
@@ -124,7 +125,7 @@ class Body:
                 yield op, step, body.drivers.get(position)
 
     def run(self, env: Env) -> None:
-        """Run all steps. Only for bodies in which no cores meet."""
+        """Run all steps. Allowed only for bodies without meetings of cores."""
         observer: Observer | None = env[self.observer]
         if observer is None:
             if env[self.native] is None:
@@ -144,7 +145,7 @@ class Body:
 
     @cached_property
     def _sequence(self) -> tuple[list[Step], list[Frame]]:
-        """Return all steps in order, with their frames; includes those that initialise memory."""
+        """Return all steps in order, with their frames, including steps that initialise memory."""
         if not self.before:
             return [form.step for form in self.forms], self.frames
         steps: list[Step] = []
@@ -162,7 +163,7 @@ class Body:
             step(env)
 
     def drive(self, env: Env) -> Runner:
-        """Run all steps, and yield each meeting, which must be settled before this is resumed."""
+        """Run all steps, and yield each meeting, which the caller must settle before resuming."""
         observer: Observer | None = env[self.observer]
         drivers = self.drivers
         if not drivers and observer is None:
@@ -224,7 +225,7 @@ def _compile_into(slots: Slots, forms: StepForms, block: Block, body: Body) -> N
 def _with_addresses(
     form: StepForm, op: NisaOp, binding: Binding, body: Body
 ) -> tuple[StepForm, Driver | None]:
-    """Add run-time addresses, and `_discarding`, to an instruction with a form of its own."""
+    """Wrap an instruction with its own form: compute run-time addresses, and add `_discarding`."""
     record, found, slots = form.record, binding.indirects, binding.slots
     driver = record.drive if isinstance(record, Meets) else None
     if found:
@@ -377,7 +378,7 @@ class CountedLoop:
     """The slot that counts the iterations of all loops."""
 
     def enter(self, env: Env) -> range:
-        """Return the values of the induction variable; add them to the run's iteration count."""
+        """Return the values of the induction variable, and count the loop's iterations."""
         found = self.numbers(env)
         env[self.count] += len(found)
         if env[self.count] > loop_limit():
@@ -385,13 +386,13 @@ class CountedLoop:
         return found
 
     def run(self, env: Env) -> None:
-        """Run the loop. Only for bodies in which no cores meet."""
+        """Run the loop. Allowed only for bodies without meetings of cores."""
         for number in self.enter(env):
             env[self.index] = number
             self.body.run(env)
 
     def drive(self, env: Env) -> Runner:
-        """Run the loop, and yield each meeting."""
+        """Run the loop, and yield each meeting of cores."""
         for number in self.enter(env):
             env[self.index] = number
             yield from self.body.drive(env)
@@ -422,12 +423,12 @@ class ConditionalLoop:
         return True
 
     def run(self, env: Env) -> None:
-        """Run the loop. Only for bodies in which no cores meet."""
+        """Run the loop. Allowed only for bodies without meetings of cores."""
         for _ in self._iterations(env):
             self.body.run(env)
 
     def drive(self, env: Env) -> Runner:
-        """Run the loop, and yield each meeting."""
+        """Run the loop, and yield each meeting of cores."""
         for _ in self._iterations(env):
             yield from self.body.drive(env)
 

@@ -1,9 +1,10 @@
 """Shares records and steps between instructions that differ only in the tiles that they access.
 
-Iterations of an unrolled loop apply the same computation to other tiles, or to other parts of them.
-The *form* of an instruction contains everything that semantics and a backend may depend on. Each
-form has one record and one step. They use a *frame*: the few slots of the instruction, numbered
-from 0. An instance of the form is the list of these slots' numbers in the environment.
+Iterations of an unrolled loop apply the same computation to other tiles, or to other views. The
+*form* of an instruction contains everything that semantics and a backend may depend on. Each form
+has one record (description of the computation) and one step (function that computes it). Both use a
+*frame*: the few slots of the instruction, numbered from 0. An instance of the form is the list of
+the slots' indices in the environment.
 """
 
 from __future__ import annotations
@@ -41,14 +42,14 @@ Frame = Callable[[Any], Any]
 """A function that selects the slots of one instruction from an environment."""
 
 Bind = Callable[[Record, Slots], Step]
-"""Returns the step that computes a record."""
+"""Returns the step that computes a record, on some backend."""
 
 _SHARED_RECORDS = (Chain, Computed, Copy, Fill, Matmul, Reduce, Transpose)
-"""Records that describe a computation completely: steps and checks depend on nothing else."""
+"""Types of records that describe a computation completely, so that instructions can share steps."""
 
 
 def whole(env: Env) -> Env:
-    """Return the whole environment: the frame of a step that belongs to one operation."""
+    """Return the whole environment: the frame of a step that belongs to a single operation."""
     return env
 
 
@@ -58,17 +59,17 @@ class StepForm:
 
     step: Step
     record: Record | None
-    """The computation, on the slots of a frame; None for non-instructions."""
+    """The computation, with slots of the frame as operands; None for non-instructions."""
     places: tuple[tuple[int, Views], ...] = ()
-    """For the first slots of the frame, the number of the operand and its group of views."""
+    """For the first slots of a frame: the number of the slot's operand, and its group of views."""
     shared: tuple[int, ...] = ()
-    """The remaining slots of the frame, which are the same for all instances."""
+    """The remaining slots of the frame, which are equal for all instances."""
     operands: Mapping[SSAValue, int] | None = None
-    """The operands in the record by number; None if the form belongs to one operation."""
+    """The number of each operand in the record; None if the form belongs to one operation."""
 
 
 def record_at(form: StepForm, frame: Frame, op: NisaOp, slots: Slots) -> Record | None:
-    """Return the record of an instance, on slots of the environment."""
+    """Return the record of an instance, with slots of the environment."""
     numbers = form.operands
     if numbers is None:
         return form.record
@@ -79,7 +80,7 @@ def record_at(form: StepForm, frame: Frame, op: NisaOp, slots: Slots) -> Record 
 
 
 def step_at(form: StepForm, frame: Frame) -> Step:
-    """Return the step of an instance, as a function of the environment."""
+    """Return the step of an instance of a form, as a function of the environment."""
     if frame is whole:
         return form.step
     step = form.step
@@ -90,11 +91,11 @@ class StepForms:
     """The forms of a kernel's instructions that have been bound so far."""
 
     def __init__(self, slots: Slots, bind: Bind):
-        """Start without forms. `bind` returns the step of a record, on a backend."""
+        """Start without forms. `bind` returns the step that computes a record."""
         self._slots = slots
         self._bind = bind
         self._known: dict[tuple[object, ...] | None, StepForm | None] = {}
-        """The form for each key; None for a key whose instructions have forms of their own."""
+        """The form for each key; None for a key whose instructions do not share a form."""
         self._numbers: dict[int, str] = {}
         """Texts of constants, by the `id` of their values."""
 
@@ -144,7 +145,7 @@ class StepForms:
         return tuple(parts)
 
     def bind(self, op: NisaOp) -> tuple[StepForm, Frame, Binding | None]:
-        """Return the form of an instruction, and its frame in the environment.
+        """Return the form of an instruction, and the frame that selects its slots.
 
         The third result is the instruction's binding if it has its own form, else None.
         """
@@ -201,7 +202,7 @@ class StepForms:
 
 
 def _operands_of(part: Any) -> list[Source | Destination]:
-    """Return the operands in a record, or in a part of one."""
+    """Return the operands that occur in a record, or in a part of a record."""
     if isinstance(part, (Source, Destination)):
         return [part]
     parts: Iterable[Any] = ()
@@ -213,7 +214,7 @@ def _operands_of(part: Any) -> list[Source | Destination]:
 
 
 def _moved(part: Any, slot: Callable[[int], int], tiles: Mapping[SSAValue, OperandTile]) -> Any:
-    """Return a record, or a part of one, with its slots and tiles replaced."""
+    """Return a record, or a part of a record, with its slots and tiles replaced."""
     if isinstance(part, (Source, Destination)):
         tile = None if part.tile is None else tiles[part.tile.value]
         return replace(part, slot=slot(part.slot), tile=tile)

@@ -43,6 +43,6 @@ class MemoryReport(MemoryMap):
 
 
 def memory_report(kernels: Sequence[KernelOp]) -> MemoryReport:
-    """Return the memory map of a kernel; `kernels` has its program for each core."""
+    """Return the memory map of a kernel; `kernels` are its programs, one per core."""
     found = map_of(kernels)
     return MemoryReport(found.kernel, found.target, found.cores)

@@ -1,7 +1,7 @@
 """The memory map as a picture: time to the right, addresses upwards, one rectangle per tile.
 
-The SVG is self-contained: no external fonts, style sheets or scripts. A rectangle's title names its
-tile when the pointer is over it. Tiles in different partitions have panels of their own.
+The SVG is self-contained: no external fonts, style sheets or scripts. The name of a tile appears
+when the pointer is over its rectangle. Tiles in different partitions are drawn in separate panels.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def _table_at_peak(space: SpaceMap, keys: dict[object, str], shown: Sequence[Til
 
 
 def _map(core: CoreMap, space: SpaceMap, keys: dict[object, str]) -> list[str]:
-    """Draw the map: time to the right, addresses upwards. A cell shows its largest tile."""
+    """Draw the map: time to the right, addresses upwards, the largest tile per character."""
     step = _step(space)
     rows = -(-space.height // step)
     width = COLUMNS - _LABEL - 2
@@ -109,10 +109,10 @@ def _map(core: CoreMap, space: SpaceMap, keys: dict[object, str]) -> list[str]:
 
 
 def _step(space: SpaceMap) -> int:
-    """Return the number of bytes that a row shows.
+    """Return the number of bytes that a row of the map shows.
 
-    It is a bank, or the smallest power of two at which the map fits. It is at least the largest
-    power of two that divides all addresses and sizes.
+    The number is the size of a bank, or the smallest power of two at which the map fits. It is at
+    least the largest power of two that divides all addresses and sizes.
     """
     if space.bank is not None:
         return space.bank
@@ -128,7 +128,7 @@ def _step(space: SpaceMap) -> int:
 def _cells(
     tile: TileMap, instructions: int, width: int, step: int
 ) -> Iterable[tuple[tuple[int, int], int]]:
-    """Yield (row, column) of each map cell that a tile touches, with the area that it covers."""
+    """Yield (row, column, area) for each character cell of the map that a tile covers partly."""
     low, high = tile.address[1], tile.address[1] + tile.bytes
     rows = [
         (row, min(high, (row + 1) * step) - max(low, row * step))

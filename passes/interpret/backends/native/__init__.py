@@ -1,1 +1,1 @@
-"""The native backend: machine code made by LLVM, with the bits of NumPy's results."""
+"""The native backend: machine code generated with LLVM, whose results equal NumPy's bit by bit."""

@@ -1,4 +1,4 @@
-"""Compiles forms to machine code, with LLVM, for the CPU of this machine."""
+"""Compiles instruction forms (`forms.py`) to machine code for this machine's CPU, with LLVM."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WALK = "walk"
 
 
 class Compiler:
-    """Compiles forms. Compiled code lasts as long as the process."""
+    """Compiles instruction forms. Compiled code is kept until the process ends."""
 
     def __init__(self, objects: Objects | None = None):
         llvm.initialize_native_target()
@@ -32,7 +32,7 @@ class Compiler:
         self._functions: dict[NativeForm | str, int] = {}
         self._lock = threading.Lock()
         self.compiled = 0
-        """The number of forms that were compiled because the disk cache did not have them."""
+        """The number of forms that were compiled, because they were not in the disk cache."""
         kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
         self.walk = kind(self.function(_WALK))
 

@@ -1,8 +1,8 @@
 """Forms of instructions: each compiled function implements one form.
 
-A form has the operators, data types and kinds of layouts of an instruction. Addresses, shapes,
-strides and constants are arguments: a sequence of 64-bit words, which `instructions.py` writes and
-`emit/` reads:
+A form consists of the operators, data types and kinds of layouts of an instruction. Addresses,
+shapes, strides and constants are arguments: a sequence of 64-bit words, which `instructions.py`
+writes and `emit/` reads:
 
     elements of the innermost loop, iterations of the loops around it (outermost first),
     for each operand: number of its base, byte offset, byte stride in each loop
@@ -20,12 +20,12 @@ from nkijit.passes.interpret.backends.native.graphs import LOADS, Node
 from nkijit.passes.numerics.storage import STORAGE
 
 BLOCK = 2048
-"""The number of elements that pass through all operators together.
+"""The number of elements that pass through all operators together, as one block.
 
 They fit into the L1 cache together with scratch.
 """
 SPILLED = BLOCK * 8
-"""The number of bytes of scratch for one node."""
+"""The number of bytes of scratch memory for the values of one node."""
 
 CONVERTED = frozenset(
     name
@@ -46,7 +46,7 @@ class Inner(Enum):
     contiguous = "contiguous"
     strided = "strided"
     same = "same"
-    """One element for all iterations."""
+    """All iterations use the same element."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,25 +62,25 @@ class Fold:
     """A reduction of a row to one number."""
 
     loop: int
-    """The index of the loop that reduces, among the called loops."""
+    """The index of the reducing NumPy loop among the loops that the form calls."""
     first: bool
     """True if the reduction begins with the row's first element; False if with a number."""
     start: int = -1
-    """The index among the numbers of the form of the number that the reduction begins with.
+    """The index, among the form's numbers, of the initial value of the reduction.
 
-    -1 for the previous value of the result.
+    -1 means the previous value of the result.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class AccumulatorForm:
-    """The use of accumulators for each row; operands are given by number."""
+    """The use of accumulators for each row; operands are given by their index."""
 
     registers: int
     start: int | None
-    """The number of the operand that the register is first set to; None for no operand."""
+    """The index of the operand that initialises the register; None if no operand does."""
     number: int | None
-    """The index of the number that the register is first set to; None for no number."""
+    """The index of the number that initialises the register; None if no number does."""
     fold: Fold | None
     combine: str | None
     """The operation that adds the reduced row to the register.
@@ -107,7 +107,7 @@ class RowForm:
     result: int
     """The index of the node whose values are the results."""
     into: int | None
-    """The number of the operand that stores the results; None to store none.
+    """The index of the operand that stores the results; None to store no results.
 
     float32 results are rounded, others store their low bits.
     """
@@ -149,7 +149,7 @@ NativeForm = RowForm | CopyForm | TransposeForm | MatmulForm
 
 
 CHEAP = (*LOADS, "number", "literal")
-"""Names of nodes that are computed again at each use, instead of stored in scratch."""
+"""Names of nodes that are cheaper to recompute at each use than to store in scratch memory."""
 
 
 def segments_of(form: RowForm) -> tuple[list[list[int]], dict[int, int]]:
@@ -178,7 +178,7 @@ def segments_of(form: RowForm) -> tuple[list[list[int]], dict[int, int]]:
 
 
 def scratch_bytes(form: RowForm) -> int:
-    """Return the number of bytes of scratch that a form needs, without the row."""
+    """Return the bytes of scratch memory that a form needs, without the row of results."""
     if all(node.name != "call" for node in form.nodes):
         return 0  # all values stay in registers
     return SPILLED * len(segments_of(form)[1])

@@ -1,8 +1,9 @@
 """Fuses consecutive instructions: fewer passes over memory, with the same bits.
 
-Temporary tiles that only these instructions access can be eliminated. Readers of a copy read its
-source, element-wise values are computed in the instruction that uses them, and results are written
-directly to the destination of a copy. The caller of `Fusion` specifies these tiles.
+Temporary tiles that only these instructions access can be eliminated. Readers of a copy read the
+source of the copy, element-wise values are computed in the instruction that uses them, and results
+are written directly to the destination of a copy. The caller of `Fusion` specifies the temporary
+tiles.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _LOAD_OF = {"f": "load", "B": "load_bits", "H": "load_bits", "I": "load_bits"}
 
 @dataclass(frozen=True)
 class Foreign:
-    """A step in Python, with the bases that it accesses."""
+    """A step that runs in Python, with the bases (memory areas) that it reads and writes."""
 
     step: Step
     driver: Driver | None
@@ -51,7 +52,7 @@ Item = NativeInstruction | Foreign
 
 
 class Fusion:
-    """Reduces the instructions of a body."""
+    """Fuses the instructions of a body (a block of a plan), given as *items*."""
 
     def __init__(self, items: Sequence[Item], passing: Mapping[int, int], private: Collection[int]):
         """Index the accesses of the items.
@@ -69,7 +70,7 @@ class Fusion:
             for number, item in enumerate(items)
             if isinstance(item, Foreign) and item.driver is not None
         ]
-        """The numbers of the items during which other cores may run."""
+        """The numbers of the items at which other cores may run."""
         self._readers: dict[int, list[int]] = {}
         self._writers: dict[int, list[int]] = {}
         for number, item in enumerate(items):
@@ -79,7 +80,7 @@ class Fusion:
             for base in written:
                 self._writers.setdefault(base, []).append(number)
         self.moved_to: dict[int, tuple[int, int]] = {}
-        """For each base, the items (first, last) between which its use was extended."""
+        """For each base, the range of items (first, last) to which its use was extended."""
 
     def run(self) -> list[Item]:
         """Fuse the instructions; returns the remaining items."""
@@ -96,9 +97,9 @@ class Fusion:
     # ---------------------------------------------------------------- properties of tiles
 
     def _sole_result(self, number: int) -> tuple[NativeInstruction, StridedTile] | None:
-        """Return an instruction and the temporary tile that only it writes, completely.
+        """Return an instruction that alone writes a temporary tile completely, and the tile.
 
-        None if item `number` is no such instruction.
+        None if item `number` is not such an instruction.
         """
         item = self.items[number]
         if not isinstance(item, (Rows, Moved, Transposed, Product)):
@@ -154,7 +155,7 @@ class Fusion:
         self.moved_to[tile.base] = min(low, first), max(high, last)
 
     def _replace(self, number: int, item: NativeInstruction | None) -> None:
-        """Replace an instruction by another one, or remove it."""
+        """Replace an instruction by another instruction, or remove it."""
         old = self.items[number]
         assert old is not None
         for table, bases in zip((self._readers, self._writers), _bases(old), strict=True):
@@ -172,7 +173,7 @@ class Fusion:
     # ---------------------------------------------------------------- fusion
 
     def _forward(self, number: int) -> None:
-        """Replace reads of a copy by reads of its source."""
+        """Replace reads of a copy by reads of the copy's source."""
         result = self._sole_result(number)
         if result is None or not isinstance(result[0], Moved):
             return
@@ -277,7 +278,7 @@ class Fusion:
 
 
 def _bases(item: Item) -> tuple[set[int], set[int]]:
-    """Return the bases that an item reads, and the bases that it writes."""
+    """Return the bases that an item reads, and the bases that an item writes."""
     if isinstance(item, Foreign):
         return set(item.read), set(item.written)
     return {tile.base for tile in item.reads}, {tile.base for tile in item.writes}
@@ -295,7 +296,7 @@ def _is_possible(item: NativeInstruction) -> bool:
 def _through_copy(view: StridedTile, copy: StridedTile, source: StridedTile) -> StridedTile | None:
     """Return a view of a copy as a view of the copy's source.
 
-    None if that is not a strided tile.
+    None if that view is not a strided tile.
     """
     if view.same_place(copy):
         return replace(source, element=view.element)

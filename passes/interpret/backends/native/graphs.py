@@ -21,7 +21,7 @@ class Node(NamedTuple):
     """A value that is computed for each element."""
 
     name: str
-    """The kind of node: one of `LOADS`, 'number', 'literal', 'stored', an operation, or 'call'."""
+    """The type of node: one of `LOADS`, 'number', 'literal', 'stored', an operation, or 'call'."""
     type: str
     """The type of the value.
 
@@ -30,7 +30,7 @@ class Node(NamedTuple):
     inputs: tuple[int, ...] = ()
     """The numbers of the nodes that the value is computed from."""
     detail: Any = None
-    """Further data of the node, by kind.
+    """Further data, depending on the type of node.
 
     For loads the operand; for 'number' its index among the arguments; for 'literal' its bits; for
     'stored' the data type; for 'call' the index of the loop among the arguments.
@@ -51,17 +51,17 @@ class Graph:
 
     nodes: list[Node] = field(default_factory=list[Node])
     loops: list[tuple[np.ufunc, str]] = field(default_factory=list[tuple[np.ufunc, str]])
-    """The NumPy loops that the graph calls, each as a ufunc and its data types."""
+    """The NumPy inner loops that the graph calls, each as a ufunc and its data types."""
 
     def add(self, node: Node) -> int:
-        """Return the number of a node; add it unless an equal one exists."""
+        """Return the number of a node; the node is added unless an equal node exists."""
         if node in self.nodes:
             return self.nodes.index(node)
         self.nodes.append(node)
         return len(self.nodes) - 1
 
     def call(self, ufunc: np.ufunc, result: str, inputs: tuple[int, ...]) -> int:
-        """Return the node of a call of a ufunc's loop."""
+        """Return the node that calls an inner loop of a NumPy ufunc."""
         types = "".join(self.nodes[i].type for i in inputs)
         signature = f"{types}->{result}"
         try:
@@ -279,7 +279,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {np.where: _where, np.copyto: _copyt
 
 
 class _View(Traced):
-    """The bits of a value as another type; assigning to it changes the value."""
+    """The bits of a value in another type; assigning to the view changes the value."""
 
     def __init__(self, of: Traced, wanted: str):
         super().__init__(of.graph, of.graph.add(Node("bits", wanted, (of.node,))))
@@ -292,9 +292,9 @@ class _View(Traced):
 
 @cache
 def later_zero_wins() -> bool:
-    """True if `np.maximum` and `np.minimum` of +0.0 and -0.0 return the second of them.
+    """True if `np.maximum` and `np.minimum` of +0.0 and -0.0 return their second argument.
 
-    NumPy's documentation leaves it open, and it depends on the CPU.
+    NumPy's documentation does not specify this, and the result depends on the CPU.
     """
     for count in (1, 7, 64):
         zeros, negative = np.zeros(count, np.float32), np.full(count, -0.0, np.float32)

@@ -27,9 +27,9 @@ from nkijit.passes.interpret.backends.native.layouts import Shape, merged, refin
 from nkijit.passes.interpret.backends.native.ufuncs import loop_of
 
 CONSTANTS, SCRATCH = 0, 1
-"""Numbers of special bases: of memory at known addresses, and of scratch."""
+"""Numbers of special bases: memory at known addresses, and scratch memory."""
 FIRST_SLOT = 2
-"""The number of the base of slot 0; slot `n` has number `FIRST_SLOT + n`."""
+"""The number of the base for slot 0 of the environment; slot `n` has number `FIRST_SLOT + n`."""
 MOST_LOOPS = 5
 MOST_BYTES = 4
 """The size of the widest element in bytes."""
@@ -41,7 +41,7 @@ class UnsupportedError(Exception):
 
 @dataclass
 class Entry:
-    """An instruction as a table entry, from which native code runs it."""
+    """An instruction as an entry of the table that native code executes."""
 
     form: NativeForm
     words: list[int]
@@ -71,7 +71,7 @@ class StridedTile:
 
     @property
     def reach(self) -> tuple[int, int]:
-        """The offset of the first byte, and one after that of the last element's first byte."""
+        """Offsets of the first byte, and of the byte after the last element's first byte."""
         spans = [s * (n - 1) for s, n in zip(self.strides, self.shape, strict=True)]
         low, high = sum(s for s in spans if s < 0), sum(s for s in spans if s > 0)
         return self.offset + low, self.offset + high + 1
@@ -84,7 +84,7 @@ class StridedTile:
         return low < high2 + MOST_BYTES - 1 and low2 < high + MOST_BYTES - 1
 
     def same_place(self, other: StridedTile) -> bool:
-        """True if two tiles have the same elements in the same order."""
+        """True if two tiles cover the same elements in the same order."""
         return (self.base, self.offset, self.element) == (
             other.base,
             other.offset,
@@ -137,11 +137,11 @@ class NativeInstruction:
         return self._entry
 
     def make_entry(self) -> Entry:
-        """Compute the entry."""
+        """Compute the result of `entry`, which caches it."""
         raise NotImplementedError
 
     def copy(self) -> Self:
-        """Return a copy with replaceable operands."""
+        """Return a copy whose operands can be replaced without changing the original."""
         return replace(self, tiles=list(self.tiles))
 
 
@@ -158,9 +158,9 @@ class Rows(NativeInstruction):
     """The number of partitions, and of elements per partition."""
     accumulators: AccumulatorForm | None = None
     columns: int = 0
-    """The number of trailing operands that have one element per row."""
+    """The number of operands, at the end of the list, that have one element per row."""
     scratch_at: int = 0
-    """The offset in bytes of the instruction's scratch in the scratch of the body."""
+    """The offset of the instruction's scratch memory in the body's scratch memory, in bytes."""
 
     def make_entry(self) -> Entry:
         partitions, free = self.shape
@@ -289,7 +289,7 @@ class Moved(NativeInstruction):
     size: int = 4
     """The size of an element in bytes."""
     keep: Any = None
-    """An array that must exist as long as the instruction, because it uses the array's address."""
+    """An array that must live as long as the instruction, which contains the array's address."""
 
     def make_entry(self) -> Entry:
         common = refined([tile.shape for tile in self.tiles])

@@ -10,7 +10,7 @@ Shape = tuple[int, ...]
 def refined(shapes: Sequence[Shape]) -> Shape | None:
     """Return the dimensions into which all shapes can be split, outermost first.
 
-    None if there are none.
+    None if the shapes have no common refinement.
     """
     left = [[n for n in shape if n != 1] for shape in shapes]
     dims: list[int] = []
@@ -46,7 +46,7 @@ def strides_in(dims: Shape, shape: Shape, strides: Shape) -> list[int]:
 def merged(
     dims: Sequence[int], strides: Sequence[Sequence[int]]
 ) -> tuple[list[int], list[list[int]]]:
-    """Return the fewest loops that visit the same elements of all operands in the same order.
+    """Return the fewest loops that visit the elements of all operands in the same order.
 
     Args:
         dims: iterations of each loop.

@@ -23,7 +23,7 @@ from nkijit.passes.interpret.steps.body import Driver
 
 Words = npt.NDArray[np.int64]
 MOST_INSTRUCTIONS = 512
-"""The largest number of instructions that run without a check for signals such as Ctrl-C."""
+"""The largest number of instructions that run before Python checks for signals such as Ctrl-C."""
 
 
 @dataclass
@@ -34,13 +34,13 @@ class Program:
     pointers: int
     """The slot that holds the address of the array of bases."""
     slots: int
-    """The number of slots of the environment."""
+    """The number of slots of the environment (the memory areas of a run)."""
     scratch: int = 0
-    """The number of bytes of scratch."""
+    """The number of bytes of scratch memory."""
     elements: int = 0
     """The number of elements that the instructions compute."""
     used: set[int] = field(default_factory=set[int])
-    """The slots whose arrays' addresses are bases."""
+    """The slots whose array addresses native code uses as bases."""
 
     def sequence(self, items: Iterable[Item]) -> tuple[list[Step], dict[int, Driver]]:
         """Return items as steps, and drivers by position; adjacent instructions form one step."""
@@ -82,7 +82,7 @@ class Program:
         return step
 
     def bases(self, scratch: int) -> Words:
-        """Return the array of a workspace's bases; slots are added by `put`.
+        """Return the array of base addresses for a workspace; `put` adds the slots' addresses.
 
         `scratch` is the address of the workspace's scratch.
         """

@@ -40,7 +40,7 @@ class Compilable(Protocol):
     body: Body
     slots: Slots
     bases: int
-    """The slot in which a workspace stores the addresses of its arrays."""
+    """The slot for the array of base addresses of a workspace."""
 
     @property
     def private_slots(self) -> set[int]:
@@ -49,7 +49,7 @@ class Compilable(Protocol):
 
     @property
     def lasting_slots(self) -> set[int]:
-        """Slots that hold the same memory in every run of a workspace."""
+        """Slots that have the same memory in every run of a workspace (memory reused by runs)."""
         ...
 
     def bytes_of_passing(self) -> dict[int, int]:
@@ -73,13 +73,13 @@ class Native:
 
     program: Program
     bases: int
-    """The slot in which a workspace stores its bases: the addresses of its arrays."""
+    """The slot for the array of base addresses of a workspace."""
     lasting: tuple[int, ...]
-    """Slots that hold the same memory in every run of a workspace."""
+    """Slots that have the same memory in every run of a workspace."""
     changing: tuple[int, ...]
-    """Slots used by native code that hold different memory in each run."""
+    """Slots used by native code that have different memory in each run."""
     lives: Mapping[int, tuple[int, int]]
-    """The positions between which fusion extended the use of each tensor, by slot."""
+    """For each tensor, by slot, the positions to which fusion extended its use."""
     complete: bool
     """True if native code runs all instructions."""
     count: int
@@ -146,7 +146,7 @@ class _Translated:
         self.body = body
         self.items: list[Item] = []
         self.positions: list[int] = []
-        """The position in the body of each item."""
+        """The position of each item in the body."""
         self.touched: set[int] = set()
         """The bases that the body's operations access."""
         self.native = 0
@@ -180,7 +180,7 @@ class _Translated:
 
 
 def _touched(op: Operation, slots: Slots) -> tuple[set[int], set[int]]:
-    """Return the bases that an operation reads, and those that it writes; also nested ones."""
+    """Return the bases that an operation, with nested operations, reads, and those it writes."""
     read: set[int] = set()
     written: set[int] = set()
     for inner in op.walk():

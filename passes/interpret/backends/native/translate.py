@@ -1,4 +1,4 @@
-"""Translates records to native instructions."""
+"""Translates records (descriptions of computations) to native instructions."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ from nkijit.passes.numerics import operators as functions
 
 
 def instructions_of(record: Record, slots: Slots) -> list[NativeInstruction]:
-    """Return a record's instructions in order. Raises UnsupportedError if NumPy must compute it."""
+    """Return the native instructions for a record. Raises UnsupportedError if NumPy must run it."""
     make = _MAKERS.get(type(record))
     if make is None:
         raise UnsupportedError(type(record).__name__)
@@ -124,7 +124,7 @@ def _in_scratch(into: StridedTile) -> StridedTile:
 
 
 def _dense(offset: int, shape: Shape, element: str) -> StridedTile:
-    """Return a contiguous tile in scratch."""
+    """Return a contiguous tile in scratch memory."""
     strides: list[int] = []
     size = size_of(element)
     for count in reversed(shape):
@@ -140,7 +140,7 @@ def _scratch_bytes(tile: StridedTile) -> int:
 def _with_move(
     instruction: NativeInstruction, scratch: StridedTile, into: StridedTile
 ) -> list[NativeInstruction]:
-    """Return an instruction, with a move from scratch to `into` if its results are in scratch."""
+    """Return an instruction and, if its results are in scratch memory, a copy to `into`."""
     if scratch is into:
         return [instruction]
     if isinstance(instruction, Rows):
@@ -156,7 +156,7 @@ def _touches(into: Destination, sources: Sequence[Source | None]) -> bool:
 
 
 class _Builder:
-    """Collects the parts of an instruction over rows."""
+    """Collects the operands, numbers and graph of an instruction over rows."""
 
     def __init__(self, slots: Slots):
         self.slots = slots
@@ -197,7 +197,7 @@ class _Builder:
         return self.value(Node("load", "f", detail=self.operand(tile)))
 
     def bits(self, source: Source, template: StridedTile) -> Traced:
-        """Return the stored bits of an operand, which must be as wide as those of a tile."""
+        """Return the stored bits of an operand with elements as wide as those of a tile."""
         width = size_of(template.element)
         kind = _UNSIGNED[width]
         if source.tile is None:
@@ -238,7 +238,7 @@ class _Builder:
 
 
 def _fold(b: _Builder, word: str, *, accumulates: bool) -> tuple[Fold, str | None]:
-    """Return the reduction of a row, and the operation that combines it with the previous value.
+    """Return the reduction of a row, and the operation that adds the previous value.
 
     `accumulates`: the reduction continues with a previous value.
     """
@@ -344,7 +344,7 @@ _VALUES: dict[Arithmetic, Callable[[Chain, _Builder], Traced]] = {
     Arithmetic.integers: _integers,
 }
 _UNSIGNED = {1: "B", 2: "H", 4: "I"}
-"""The node type of bits, by their width in bytes."""
+"""The node type of bit patterns, by their width in bytes."""
 
 
 def _accumulate(

@@ -1,4 +1,4 @@
-"""The NumPy backend: records as calls of NumPy functions."""
+"""The NumPy backend: computes records (descriptions of computations) by NumPy calls."""
 
 from __future__ import annotations
 
@@ -54,5 +54,5 @@ _BINDERS: dict[type[Any], Any] = {
 
 
 def bind(record: Record, slots: Slots) -> Step:
-    """Return the step that computes a record."""
+    """Return the step (function of an environment) that computes a record."""
     return _BINDERS[type(record)](record, slots)

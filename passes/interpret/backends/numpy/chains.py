@@ -93,7 +93,7 @@ def _writes_in_place(into: Destination, sources: Sequence[Source], early: int) -
 
 
 def bind_chain(record: Chain, slots: Slots) -> Step:
-    """Return the step of a chain: its operators are applied one after the other."""
+    """Return the step of a chain, which applies the operators one after the other."""
     if record.arithmetic is Arithmetic.bits:
         return _bits(record, slots)
     if record.arithmetic is Arithmetic.integers:
@@ -107,7 +107,7 @@ def bind_chain(record: Chain, slots: Slots) -> Step:
 
 
 def _function_of(stage: Applied) -> Function:
-    """Return the NumPy function of a stage: `f(x, out)`, or `f(x, operand, out)`."""
+    """Return the NumPy function of a chain's stage: `f(x, out)`, or `f(x, operand, out)`."""
     if stage.table is Table.activation:
         return ACTIVATION[stage.word]
     if stage.table is Table.running:
@@ -125,7 +125,7 @@ def _function_of(stage: Applied) -> Function:
 
 
 def _composed(stages: Sequence[tuple[Function, Source | None]]) -> tuple[Function, int]:
-    """Return all stages as one function, and how many of its operands the first stage reads."""
+    """Return all stages of a chain as one function, and the first stage's number of operands."""
     if not stages:
         return _copied, 1
     early = 1 if stages[0][1] is None else 2
@@ -285,9 +285,9 @@ def _accumulating(use: AccumulatorUse | None, step: Step, results: int, slots: S
 
 
 def _start(registers: Any, start: Source | float, slots: Slots) -> Step:
-    """Return a step that sets the registers before the first write.
+    """Return a step that initialises the accumulators before the first write.
 
-    The loaded tile may be a part of the destination.
+    The tile that they are loaded from may be a part of the destination.
     """
     if isinstance(start, Source):
         initial = reader(start, slots)
@@ -318,7 +318,7 @@ def _write_out(registers: Any, into: Destination, negate: bool, slots: Slots) ->
 
 
 def _in_order(steps: Sequence[Step]) -> Step:
-    """Return one step that runs several."""
+    """Return one step that runs several steps in order."""
     parts = tuple(steps)
 
     def step(env: Env) -> None:

@@ -24,7 +24,7 @@ FAMILIES = (
     "statistics",
     "transpose",
 )
-"""Families of instructions; importing one registers its semantics."""
+"""Modules of instruction families; importing a module registers its semantics."""
 
 for _family in FAMILIES:
     import_module(f"{__name__}.{_family}")

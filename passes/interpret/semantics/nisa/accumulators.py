@@ -28,7 +28,7 @@ def registers_of(b: Binding) -> Source:
 
 
 def start_of(b: Binding) -> Source | float | None:
-    """Return the value to which the registers are first set; None keeps their contents."""
+    """Return the value that the registers are first set to; None keeps their contents."""
     use = b.op.SPEC.accumulators
     assert use is not None
     command, operator = accumulator_command(b.op), accumulator_operator(b.op)

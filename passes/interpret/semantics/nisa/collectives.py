@@ -40,7 +40,7 @@ class SharedMemoryWatch(Protocol):
     """Tracks the uses of the tensors that cores share."""
 
     def forget(self, number: int) -> None:
-        """Forget a core's uses of a tensor before the point at which it met the other cores."""
+        """Forget a core's uses of a tensor before the synchronisation with the other cores."""
         ...
 
 
@@ -51,10 +51,10 @@ class _Offer:
     read: Callable[[], Sequence[Array]]
     """Returns copies of the data to send.
 
-    Called when all cores have arrived, as they may fill a tensor together.
+    Called when all cores have arrived, because several cores may fill a tensor together.
     """
     into: Sequence[Callable[[Array], object]]
-    """Write values to each destination: float32 values are rounded, stored ones copied."""
+    """Functions that write values to the destinations: round float32 values, copy stored ones."""
     come_from: tuple[int, ...]
     """The addresses in memory of the tensors that are sent."""
     go_to: tuple[int, ...]
@@ -66,7 +66,7 @@ class _Offer:
 
 
 Result = Callable[[Sequence[_Offer], int], Sequence[Array]]
-"""Computes the results of a rank from the offers of all ranks and its position in the group."""
+"""Computes the results of a rank from the offers of all ranks and its index in the group."""
 
 
 def _group_of(groups: Sequence[Sequence[int]], rank: int) -> Sequence[int]:
@@ -85,7 +85,7 @@ def _sources(b: Binding, name: str, *, raw: bool) -> list[Source]:
 
 
 def _members(b: Binding, core: Core) -> frozenset[Core]:
-    """Return the members of a core's collective: both cores of each rank of the core's group."""
+    """Return the cores of a core's collective: both cores of each rank in the group."""
     group = _group_of(b.value("replica_group"), core.rank)
     if not group:
         raise failure(b.op, f"rank {core.rank} is in no group")
@@ -101,15 +101,15 @@ def _key(b: Binding) -> tuple[str, str]:
 
 
 def _offers(here: Mapping[Core, Meeting], core: int) -> dict[int, _Offer]:
-    """Return the offers of one core of each rank, by rank."""
+    """Return, by rank, the offers of the cores with the number `core`."""
     return {at.rank: cast(_Offer, m.offer) for at, m in here.items() if at.core == core}
 
 
 def _by_core(here: Mapping[Core, Meeting]) -> Iterator[dict[int, _Offer]]:
-    """Yield the offers of the ranks for each core that takes part separately.
+    """Yield the offers of all ranks, once for each core number with separate tensors.
 
-    Two cores that pass the same tensors in shared HBM take part once. Between them, the collective
-    is also a barrier: no core continues before all have arrived.
+    If both cores of a rank pass the same tensors in shared HBM, only the first core takes part. For
+    the two cores, the collective is also a barrier: no core continues before all have arrived.
     """
     first = _offers(here, 0)
     yield first
@@ -138,7 +138,7 @@ def _addresses(sources: Iterable[Source], env: Env) -> tuple[int, ...]:
 
 
 def _begin(b: Binding) -> Callable[[Mapping[Core, Meeting]], None]:
-    """Return a function that reads the sent data, and marks the meeting in the watch for races."""
+    """Return a function that reads the sent data, and orders accesses for race detection."""
     tiles = [value for _, value in b.op.given_operands() if is_tile(value)]
     numbers = {b.shared_number(value) for value in tiles}
 

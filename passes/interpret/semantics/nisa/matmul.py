@@ -58,7 +58,7 @@ def accumulating(b: Binding, stationary: Source | Scaled, moving: Source | Scale
 
 
 def _pass_through(b: Binding) -> Opaque:
-    """Return the step of transpose mode.
+    """Return the step of a matmul in transpose mode.
 
     `moving` has a single 1 per column, which selects a row of `stationary`, bit by bit.
     """
@@ -92,7 +92,7 @@ def _pass_through(b: Binding) -> Opaque:
 
 
 def _written(op: NisaOp, slots: Slots) -> None:
-    """Record that a transpose on the Tensor Engine writes dst: later matmuls can add to it."""
+    """Record that a Tensor Engine transpose writes dst, because later matmuls can add to it."""
     if engine_of(op, slots.target) is engine.tensor:
         slots.matmuls.mark(op.required("dst"))
 

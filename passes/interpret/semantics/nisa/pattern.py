@@ -26,7 +26,7 @@ def affine_numbers(op: NisaOp) -> Array:
 
 
 def affine_values(b: Binding, derive: Callable[[Array], Array]) -> Array | Read:
-    """Return `derive` of the affine values: an array if `offset` is constant, else a reader.
+    """Return `derive` of the affine values: an array if `offset` is constant, else a function.
 
     The affine values of `pattern`, `offset` and `channel_multiplier` are int32, in the shape of
     `dst`.

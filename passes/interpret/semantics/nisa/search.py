@@ -41,7 +41,7 @@ def max8(b: Binding) -> Opaque:
 
 
 def _find(data: Array, values: Array, columns: Iterable[int]) -> Array:
-    """Return the index of each value in its row of `data`; `NOT_FOUND` if it is absent.
+    """Return the index of each value in its row of `data`; `NOT_FOUND` for values that are absent.
 
     Values are searched column by column; each element of `data` is found only once.
     """

@@ -63,7 +63,7 @@ def range_condition(op: NisaOp) -> Callable[[Array, Array], Mask]:
 
 
 def predicate_condition(op: NisaOp) -> Callable[[Array], Mask]:
-    """Return a function from a predicate's numbers to the mask of elements where it is true."""
+    """Return a function from predicate values to the mask of elements that are selected."""
     compare = np.equal if op.value_of("reverse_pred") else np.not_equal
     return lambda predicate: compare(predicate, 0)
 
@@ -151,9 +151,9 @@ def sequence_bounds(b: Binding) -> Opaque:
 
 
 def _bounds(ids: Array) -> Array:
-    """Return the first index of the run of equal ids around each element, and its end.
+    """Return, for each element, the first index of its run of equal ids, and the end of the run.
 
-    The shape is (2, n); n and -1 for elements with id 0.
+    The shape is (2, n). Elements with id 0 have n as the first and -1 as the second number.
     """
     count = len(ids)
     starts = np.flatnonzero(np.append(True, ids[1:] != ids[:-1]))

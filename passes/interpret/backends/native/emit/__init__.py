@@ -1,1 +1,1 @@
-"""Emits forms as LLVM functions: loops that load, compute in float32, round once and store."""
+"""Emits instruction forms as LLVM functions: loops that load, compute, round and store."""

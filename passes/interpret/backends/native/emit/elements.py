@@ -39,8 +39,8 @@ def _bits_of(name: str) -> Any:
 class Float8:
     """The format of a one-byte float.
 
-    The code after the largest finite number is infinity, and later codes are NaN; e4m3fn has only
-    NaN.
+    The code after the code of the largest finite number is infinity, and later codes are NaN. The
+    exception is e4m3fn, which has only NaN.
     """
 
     mantissa: int

@@ -1,4 +1,4 @@
-"""A function under construction: its words, its loops, and its calls of NumPy's loops."""
+"""A function under construction, with its arguments, its loops, and its calls of NumPy's loops."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ ir = building()
 SIGNATURE = ir.FunctionType(ir.VoidType(), [ir.PointerType(I64), ir.PointerType(I64)])
 """The type of emitted functions, `f(words, bases)`.
 
-The words are those of the instruction (`forms.py`), the bases are addresses.
+`words` are the 64-bit arguments of the instruction (`forms.py`); `bases` are the addresses of
+arrays.
 """
 LOOP = ir.FunctionType(
     ir.VoidType(), [ir.PointerType(BYTES), ir.PointerType(I64), ir.PointerType(I64), BYTES]
@@ -23,7 +24,7 @@ LOOP = ir.FunctionType(
 
 
 class Function:
-    """A function under construction: reads its words in order, and allocates variables."""
+    """A function under construction: reads its arguments in order, and allocates variables."""
 
     def __init__(self, builder: Any, words: Any, bases: Any):
         self.b = builder
@@ -32,17 +33,17 @@ class Function:
         self._entry = builder.block
 
     def word(self) -> Any:
-        """Read the next word."""
+        """Read the next argument word."""
         value = self.b.load(self.b.gep(self._words, [I64(self._next)]))
         self._next += 1
         return value
 
     def words(self, count: int) -> list[Any]:
-        """Read the next words."""
+        """Read the next `count` argument words."""
         return [self.word() for _ in range(count)]
 
     def address(self) -> Any:
-        """Read an address: the number of a base, and an offset."""
+        """Read an address: the index of an array among the bases, and an offset in bytes."""
         base, offset = self.word(), self.word()
         start = self.b.load(self.b.gep(self._bases, [base]))
         return self.b.inttoptr(self.b.add(start, offset), BYTES)

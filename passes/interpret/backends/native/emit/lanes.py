@@ -1,4 +1,4 @@
-"""Explicit vectors: LLVM cannot vectorise loops in which a tile may overwrite itself."""
+"""Builder of explicit vector instructions: LLVM cannot vectorise loops whose tiles may overlap."""
 
 from __future__ import annotations
 

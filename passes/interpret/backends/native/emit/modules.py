@@ -1,4 +1,4 @@
-"""Emits modules: the function of a form, and the function that runs consecutive instructions."""
+"""Emits LLVM modules: the function of a form, and the function that runs an instruction table."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _write_matmul(form: MatmulForm, f: Function) -> None:
 
 
 def emit_walk(name: str) -> Any:
-    """Return a module with the function that runs consecutive instructions.
+    """Return a module with the function that runs a table of consecutive instructions.
 
     A table entry has the address of the instruction's function, the number of its words, and the
     words.

@@ -70,7 +70,7 @@ def _memcpy(f: Function, into: Any, source: Any, size: Any) -> None:
 
 
 _SQUARE = 16
-"""The number of rows, and of columns, of the squares that are transposed in registers."""
+"""The width and height of the squares that are transposed in registers, in elements."""
 
 
 def write_transpose(form: TransposeForm, f: Function) -> None:

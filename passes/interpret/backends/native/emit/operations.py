@@ -23,7 +23,7 @@ ELEMENTS = {
 
 
 def literal(lanes: Lanes, kind: str, bits: int) -> Any:
-    """Return a number of a node type in all lanes."""
+    """Return a constant of a node type, given by its bits, in all lanes."""
     held = _SAME_SIZE.get(kind)
     if held is None:
         return lanes.constant(ELEMENTS[kind], bits)
@@ -81,7 +81,7 @@ def _absolute(lanes: Lanes, kind: str, x: Any) -> Any:
 
 
 def _built(method: str, of_integers: str | None = None) -> Callable[..., Any]:
-    """Return an operation that is one LLVM instruction; `of_integers` is the one for integers."""
+    """Return an operation that is one LLVM instruction; `of_integers` is for integers."""
 
     def build(lanes: Lanes, kind: str, *values: Any) -> Any:
         name = of_integers if of_integers is not None and kind == "q" else method

@@ -1,4 +1,4 @@
-"""Emits graphs over elements, whose results are stored, and reduced for each row."""
+"""Emits element-wise graphs over rows; results are stored, and can be reduced for each row."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ from nkijit.passes.interpret.backends.native.llvm import building
 ir = building()
 
 _SCRATCH_TYPES = {**ELEMENTS, "?": I32}
-"""The LLVM type in which scratch holds each node type."""
+"""The LLVM type in which the scratch memory holds each node type."""
 _LOADERS = {"load": load_as_float32, "load_bits": load_bits, "load_integer": load_integer}
 
 
 class _Operand:
-    """An operand of rows: its address and its strides in the loops."""
+    """An operand of instructions over rows: its address, and its strides in the loops."""
 
     def __init__(self, f: Function, form: OperandForm, address: Any, strides: Sequence[Any]):
         self.f, self.form, self.strides = f, form, strides
         self.here = address
 
     def moved(self, iterations: Sequence[Any]) -> Any:
-        """Return the operand's address in some iterations of the outermost loops."""
+        """Return the operand's address at the given iterations of the outermost loops."""
         b, at = self.f.b, self.here
         for number, stride in zip(iterations, self.strides, strict=False):
             at = b.gep(at, [b.mul(number, stride)])
@@ -98,7 +98,7 @@ class _RowWriter:
         self.scratch = scratch
         self.combines = form.accumulators is not None or form.reduced is not None
         self.row = f.b.gep(scratch, [I64(SPILLED * len(self.spilled))])
-        """The address in scratch of the row's float32 results, if they are reduced."""
+        """The address, in the scratch memory, of the row's float32 results if they are reduced."""
         self.filled = f.variable(I64(0))
 
     # -------------------------------------------------------- elements
@@ -118,7 +118,7 @@ class _RowWriter:
             b.store(self._number(use.number), registers)
 
     def _number(self, place: int, kind: str = "f") -> Any:
-        """Return a number of the instruction, by its index, in the type of a node."""
+        """Return a number of the instruction, given its index, in the type of a node."""
         word = self.numbers[place]
         if kind == "f":
             return self.b.bitcast(self.b.trunc(word, I32), F32)
