@@ -40,7 +40,7 @@ BARRIER_ALONE = rule(
     "barrier-alone",
     "operator",
     "A core barrier is between cores 0 and 1: one core has nobody to wait for.",
-    "pass (0, 1), or leave the barrier out",
+    "pass cores=(0, 1), or leave the barrier out",
     f"{ISA}, core_barrier",
     group=WarningGroup.suspicious,
 )

@@ -55,7 +55,8 @@ CORES_WAIT = rule(
     "cores-wait",
     "hazard",
     "Both cores come to the same barriers, exchanges and collectives in the same order.",
-    "call them outside of what depends on nl.program_id, with the same arguments on both cores",
+    "call barriers, exchanges and collectives outside of branches on nl.program_id, with the same "
+    "arguments on both cores",
     f"{ISA}, core_barrier and sendrecv",
 )
 SENDRECV_PAIR = rule(

@@ -100,7 +100,7 @@ PSUM_ADDRESS = rule(
     "psum-address",
     "buffer",
     "A fixed address in PSUM is the first byte of a bank.",
-    "use a multiple of 2048 (nl.tile_size.psum_bank_fmax_bytes)",
+    "use a multiple of 2048 (nl.tile_size.psum_bank_fmax_bytes), e.g. address=(0, 2048)",
     "NKI migration guide, improved allocation API",
 )
 

@@ -91,7 +91,7 @@ nki.kernel @alloc_address_byte() target=trn3 {
 // CHECK-NEXT: {{[0-9]+}} | %tile = nki.alloc address=[0, 7168] : memref<128x64xf32, #nki.psum>
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = result: %tile, psum 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: use a multiple of 2048 (nl.tile_size.psum_bank_fmax_bytes)
+// CHECK-NEXT: = help: use a multiple of 2048 (nl.tile_size.psum_bank_fmax_bytes), e.g. address=(0, 2048)
 nki.kernel @alloc_address_bank() target=trn3 {
   %tile = nki.alloc address=[0, 7168] : memref<128x64xf32, #nki.psum>
   nki.return
