@@ -132,7 +132,10 @@ def _indices(op: NisaOp, target: Target) -> Violation | None:
     last = start + data.free_size - 1
     if max(abs(start), abs(last)) <= MAX_INDEX:
         return None
-    return Violation(f"indices run from {start} to {last}", ("on_true_tile",))
+    return Violation(
+        f"indices run from {start} to {last}, float32 has every integer only up to {MAX_INDEX}",
+        ("on_true_tile",),
+    )
 
 
 @instruction(

@@ -18,7 +18,7 @@ PARAMETER_NOT_RETURNED = rule(
     "err_mutable_parameter_not_returned",
     "buffer",
     "A classic kernel that returns something returns the parameters that it writes.",
-    "add the parameter to what the kernel returns",
+    "add the parameter to the kernel's return statement",
     ERRORS,
 )
 OUTPUT_NOT_WRITTEN = rule(

@@ -170,7 +170,7 @@ HWDGE_DTYPE = rule(
     "hwdge-dtype",
     "dtype",
     "Descriptors that the hardware makes move bytes as they are: both sides have one data type.",
-    "view one side as the other's data type, or convert with dge_mode.swdge",
+    "pass dge_mode=nisa.dge_mode.swdge, which converts, or allocate dst with the data type of src",
     "NKI migration guide, 0.2.0 to 0.3.0",
 )
 MATMUL_DTYPE = rule(

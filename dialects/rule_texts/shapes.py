@@ -199,7 +199,7 @@ GPSIMD_CORES = rule(
     "shape",
     "Each GpSimd core works on 16 neighbouring partitions together; a tile that the cores share "
     "has all of them.",
-    "take a multiple of 16 partitions",
+    "allocate the tile with a multiple of 16 partitions, and use a part of it",
     ISA,
 )
 SHUFFLE_START = rule(
@@ -222,14 +222,15 @@ GATHER_SIZE = rule(
     "shape",
     "local_gather takes 1, 2, 4, 8, 16 or 32 elements at each of at most 4096 indices per core, "
     "and dst has as many elements per partition as are gathered.",
-    "pass num_valid_indices and num_elem_per_idx, and allocate dst with their product",
+    "pass num_elem_per_idx=1, 2, 4, 8, 16 or 32, and allocate dst with num_valid_indices * "
+    "num_elem_per_idx elements per partition",
     ISA,
 )
 COUNT_SLOT = rule(
     "count-slot",
     "shape",
     "nonzero_with_count writes an index for each element of src and one count more.",
-    "allocate dst with one element per partition more than src",
+    "allocate dst with one more element per partition than src, for the count",
     ISA,
 )
 TOPK_SIZE = rule(

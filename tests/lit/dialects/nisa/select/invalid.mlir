@@ -303,14 +303,14 @@ nki.kernel @range_select_reduce_cmd() target=trn3 {
 }
 
 // Indices that float32 does not tell apart.
-// CHECK: error[index-range]: nisa.range_select: indices run from 16777154 to 16777217
+// CHECK: error[index-range]: nisa.range_select: indices run from 16777154 to 16777217, float32 has every integer only up to 16777216
 // CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
 // CHECK-NEXT: |
 // CHECK-NEXT: {{[0-9]+}} | nisa.range_select dst=%tile, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column, range_start=16777154
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = on_true_tile: %tile, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: move range_start and the bounds closer to 0 by the same number
-// CHECK: error[index-range]: nisa.range_select: indices run from -16777217 to -16777154
+// CHECK: error[index-range]: nisa.range_select: indices run from -16777217 to -16777154, float32 has every integer only up to 16777216
 nki.kernel @range_select_indices() target=trn3 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
