@@ -194,7 +194,7 @@ nki.kernel @indirect_base_trn2() target=trn2 {
 // CHECK-NEXT: {{[0-9]+}} | nisa.dma_copy dst=%out, src=%view
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = src: %view, sbuf 16x4 float32, a view of %tile (sbuf 16x8 float32), allocated at {{.*}}
-// CHECK-NEXT: = help: copy the elements to a tile of their own first
+// CHECK-NEXT: = help: gather into a tile first, with nisa.tensor_copy for .indirect() and nisa.dma_copy for vector_offset=, and pass that tile
 // CHECK: error[indirect-operand]: nisa.dma_copy: 'dst' is addressed with .indirect(), which it does not take
 nki.kernel @indirect_operand(%x: memref<64x8xf32, #nki.private_hbm>) target=trn3 {
   %tile = nki.alloc : memref<16x8xf32, #nki.sbuf>

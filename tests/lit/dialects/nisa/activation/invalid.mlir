@@ -403,7 +403,7 @@ nki.kernel @activate2_function_as_op0() target=trn3 {
 // CHECK-NEXT: |
 // CHECK-NEXT: {{[0-9]+}} | nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=bypass, op1=add
 // CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = help: move the operation to op0, or set op0
+// CHECK-NEXT: = help: pass the operator as op0 and its operand as imm0, with op1=nl.bypass; or set op0 as well
 nki.kernel @activate2_op1_alone() target=trn3 {
   %zero = arith.constant 0.0 : f32
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>

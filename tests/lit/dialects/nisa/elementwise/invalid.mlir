@@ -677,7 +677,7 @@ nki.kernel @tensor_scalar_reduce_reduce_cmd() target=trn3 {
 // CHECK-NEXT: |
 // CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_init=%zero
 // CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = help: use reduce_cmd.load_reduce, or leave reduce_init out
+// CHECK-NEXT: = help: pass reduce_cmd=nisa.reduce_cmd.load_reduce, or leave reduce_init out
 // CHECK: error[reduce-init]: nisa.tensor_scalar_reduce: 'reduce_init' is given, but 'reduce_cmd' is reset_reduce
 nki.kernel @tensor_scalar_reduce_reduce_init() target=trn3 {
   %two = arith.constant 2.0 : f32
@@ -695,7 +695,7 @@ nki.kernel @tensor_scalar_reduce_reduce_init() target=trn3 {
 // CHECK-NEXT: |
 // CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_cmd=load_reduce
 // CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = help: pass the initial value, or start with reduce_cmd.reset_reduce
+// CHECK-NEXT: = help: pass the initial value (reduce_init= or imm1=), or reduce_cmd=nisa.reduce_cmd.reset_reduce
 nki.kernel @tensor_scalar_reduce_load() target=trn3 {
   %two = arith.constant 2.0 : f32
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -792,7 +792,7 @@ nki.kernel @tensor_scalar_cumulative_reduce_cmd() target=trn3 {
 // CHECK-NEXT: |
 // CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%two, reduce_cmd=load_reduce
 // CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = help: pass the initial value, or start with reduce_cmd.reset_reduce
+// CHECK-NEXT: = help: pass the initial value (reduce_init= or imm1=), or reduce_cmd=nisa.reduce_cmd.reset_reduce
 nki.kernel @tensor_scalar_cumulative_load() target=trn3 {
   %two = arith.constant 2.0 : f32
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>

@@ -320,14 +320,14 @@ nki.kernel @range_select_indices() target=trn3 {
 }
 
 // A value other than the lowest float32: minus infinity, 0, or near by.
-// CHECK: error[on-false-value]: nisa.range_select: 'on_false_value' is -inf
+// CHECK: error[on-false-value]: nisa.range_select: 'on_false_value' must be -3.4028235e+38, it is -inf
 // CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
 // CHECK-NEXT: |
 // CHECK-NEXT: {{[0-9]+}} | nisa.range_select dst=%tile, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column, on_false_value=0xFF800000
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: leave on_false_value out
-// CHECK: error[on-false-value]: nisa.range_select: 'on_false_value' is 0
-// CHECK: error[on-false-value]: nisa.range_select: 'on_false_value' is -3.3999999521443642e+38
+// CHECK: error[on-false-value]: nisa.range_select: 'on_false_value' must be -3.4028235e+38, it is 0
+// CHECK: error[on-false-value]: nisa.range_select: 'on_false_value' must be -3.4028235e+38, it is -3.3999999521443642e+38
 nki.kernel @range_select_on_false_value() target=trn3 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
