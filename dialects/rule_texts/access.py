@@ -118,7 +118,7 @@ VECTOR_DGE = rule(
     "vector-dge",
     "operator",
     "A vector of indices is gathered or scattered with descriptors that software generates.",
-    "leave dge_mode out, or use dge_mode.swdge",
+    "leave dge_mode out, or pass dge_mode=nisa.dge_mode.swdge",
     "NKI deep dive, descriptor generation engine",
 )
 SCHEDULE_NAME = rule(
@@ -140,7 +140,8 @@ SCHEDULE_LOOP = rule(
     "schedule-loop",
     "dataflow",
     "An instruction runs after one in the same loop on the device, or in a loop around it.",
-    "put both instructions into the same loop",
+    "put both instructions into the same loop, or remove the edge: an instruction that reads or "
+    "overwrites the data of a loop waits for it anyway",
     "NKI API reference, nki.isa.NkiInstruction",
 )
 GATHER_TRANSPOSE = rule(

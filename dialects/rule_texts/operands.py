@@ -163,7 +163,7 @@ SAME_DTYPE = rule(
     "same-dtype",
     "dtype",
     "Operands that the instruction reads through one path have the same data type.",
-    "copy one of the two into a tile of the other type with nisa.tensor_copy",
+    "allocate the tiles with one data type, or convert one of them with nisa.tensor_copy first",
     ISA,
 )
 HWDGE_DTYPE = rule(

@@ -88,7 +88,7 @@ UNARY_OPERAND = rule(
     "unary-operand",
     "operator",
     "With a unary operator the operand is None or 0.",
-    "leave the operand out",
+    "leave the operand out, or pass op0=nl.add with the operand and the unary operator as op1",
     ISA,
 )
 REDUCE_OP = rule(

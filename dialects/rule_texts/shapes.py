@@ -152,7 +152,7 @@ TRANSPOSE_AXES = rule(
     "transpose-axes",
     "shape",
     "dma_transpose reverses 2-D and 3-D tensors, and permutes 4-D tensors by (3, 1, 2, 0).",
-    "leave axes= out, or reshape the source",
+    "leave axes= out, which reverses the dimensions, and loop over those that stay in place",
     ISA,
 )
 DMA_TRANSPOSE_SHAPE = rule(
@@ -238,14 +238,15 @@ TOPK_SIZE = rule(
     "shape",
     "topk ranks 8 to 65535 elements, which fit into 16 partitions of src, and returns 1 to 32767 "
     "of them, no more than there are.",
-    "change n or the width of val_dst, or split the elements and merge the results",
+    "pass n of at most 16 times the elements per partition of src, and a val_dst of at most n "
+    "elements per partition",
     ISA,
 )
 TOPK_ORDER = rule(
     "topk-order",
     "operator",
     "topk leaves the order of its results open: which one sorted=True asks for is not known here.",
-    "leave sorted= out, and sort what topk found, e.g. by its indices on the host",
+    "leave sorted= out, and sort the results afterwards, e.g. on the host",
     f"{ISA}, topk",
 )
 SEED_SHAPE = rule(

@@ -344,7 +344,7 @@ nki.kernel @activate2_function() target=trn3 {
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = imm0: %imm0, sbuf 128x1 float32, allocated at {{.*}}
 // CHECK-NEXT: = imm1: %imm1, sbuf 128x1 bfloat16, allocated at {{.*}}
-// CHECK-NEXT: = help: copy one of the two into a tile of the other type with nisa.tensor_copy
+// CHECK-NEXT: = help: allocate the tiles with one data type, or convert one of them with nisa.tensor_copy first
 nki.kernel @activate2_imm_dtypes() target=trn3 {
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %data = nki.alloc : memref<128x64xf32, #nki.sbuf>

@@ -32,7 +32,7 @@ nki.kernel @shuffle_buffers() target=trn3 {
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = src: %src, sbuf 32x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = dst: %dst, sbuf 32x64 bfloat16, allocated at {{.*}}
-// CHECK-NEXT: = help: copy one of the two into a tile of the other type with nisa.tensor_copy
+// CHECK-NEXT: = help: allocate the tiles with one data type, or convert one of them with nisa.tensor_copy first
 nki.kernel @shuffle_dtype() target=trn3 {
   %dst = nki.alloc : memref<32x64xbf16, #nki.sbuf>
   %src = nki.alloc : memref<32x64xf32, #nki.sbuf>

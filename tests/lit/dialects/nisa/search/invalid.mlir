@@ -176,7 +176,7 @@ nki.kernel @topk_cores() target=trn3 {
 // CHECK-NEXT: |
 // CHECK-NEXT: {{[0-9]+}} | nisa.topk val_dst=%val, idx_dst=%idx, src=%src, n=7
 // CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = help: change n or the width of val_dst, or split the elements and merge the results
+// CHECK-NEXT: = help: pass n of at most 16 times the elements per partition of src, and a val_dst of at most n elements per partition
 // CHECK: error[topk-size]: nisa.topk: 'n' must be 8 to 65535, it is 65536
 nki.kernel @topk_n() target=trn3 {
   %val = nki.alloc : memref<16x8xbf16, #nki.sbuf>

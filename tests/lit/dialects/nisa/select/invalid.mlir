@@ -124,7 +124,7 @@ nki.kernel @tensor_copy_predicated_predicate_dtype() target=trn3 {
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = src: %other, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = dst: %narrow, sbuf 128x64 bfloat16, allocated at {{.*}}
-// CHECK-NEXT: = help: copy one of the two into a tile of the other type with nisa.tensor_copy
+// CHECK-NEXT: = help: allocate the tiles with one data type, or convert one of them with nisa.tensor_copy first
 // CHECK: error[same-dtype]: nisa.tensor_copy_predicated: different data types: 'src' is uint32, 'dst' is int32
 nki.kernel @tensor_copy_predicated_dtypes() target=trn3 {
   %narrow = nki.alloc : memref<128x64xbf16, #nki.sbuf>
