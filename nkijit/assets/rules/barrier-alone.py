@@ -7,7 +7,6 @@ import nkijit.language as nl
 @nki.jit
 def wrong(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-
     rows = nl.ds(128 * nl.program_id(0), 128)
     tile = nl.load(x[rows])
     nl.store(out[rows], tile)
@@ -19,7 +18,6 @@ def wrong(x):
 @nki.jit
 def right(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-
     rows = nl.ds(128 * nl.program_id(0), 128)
     tile = nl.load(x[rows])
     nl.store(out[rows], tile)
@@ -32,9 +30,9 @@ wrong, right = wrong[2], right[2]
 
 FINDING = r"""
 warning[barrier-alone]: nisa.core_barrier: 'cores' is 0, which is one core
-  --> barrier-alone.py:14:40
+  --> barrier-alone.py:13:40
     |
- 14 |     nisa.core_barrier(data=out, cores=(0))
+ 13 |     nisa.core_barrier(data=out, cores=(0))
     |                                        ^
    = help: pass cores=(0, 1), or leave the barrier out
 """

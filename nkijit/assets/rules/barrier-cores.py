@@ -7,7 +7,6 @@ import nkijit.language as nl
 @nki.jit
 def wrong(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-
     rows = nl.ds(128 * nl.program_id(0), 128)
     tile = nl.load(x[rows])
     nl.store(out[rows], tile)
@@ -19,7 +18,6 @@ def wrong(x):
 @nki.jit
 def right(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-
     rows = nl.ds(128 * nl.program_id(0), 128)
     tile = nl.load(x[rows])
     nl.store(out[rows], tile)
@@ -32,9 +30,9 @@ wrong, right = wrong[2], right[2]
 
 FINDING = r"""
 error[barrier-cores]: nisa.core_barrier: 'cores' must be (0, 1), it is (1, 2)
-  --> barrier-cores.py:14:39
+  --> barrier-cores.py:13:39
     |
- 14 |     nisa.core_barrier(data=out, cores=(1, 2))
+ 13 |     nisa.core_barrier(data=out, cores=(1, 2))
     |                                       ^^^^^^
    = help: pass cores=(0, 1)
 """

@@ -7,7 +7,6 @@ import nkijit.language as nl
 @nki.jit
 def wrong(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-
     rows = nl.ds(128 * nl.program_id(0), 128)
     tile = nl.load(x[rows])
     nl.store(out[rows], tile)
@@ -19,7 +18,6 @@ def wrong(x):
 @nki.jit
 def right(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-
     rows = nl.ds(128 * nl.program_id(0), 128)
     tile = nl.load(x[rows])
     nl.store(out[rows], tile)
@@ -32,9 +30,9 @@ wrong, right = wrong[2], right[2]
 
 FINDING = r"""
 warning[barrier-on-chip]: nisa.core_barrier: 'tile' must be in shared_hbm, it is in sbuf
-  --> barrier-on-chip.py:14:28
+  --> barrier-on-chip.py:13:28
     |
- 14 |     nisa.core_barrier(data=tile, cores=(0, 1))
+ 13 |     nisa.core_barrier(data=tile, cores=(0, 1))
     |                            ^^^^
    = help: pass the tensor in shared HBM that both cores use
 """

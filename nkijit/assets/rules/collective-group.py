@@ -7,7 +7,6 @@ import nkijit.language as nl
 @nki.jit
 def wrong(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-
     ranks = ncc.ReplicaGroup([[0, 1, 2], [2, 3, 4]])
     ncc.all_reduce(srcs=[x], dsts=[out], replica_group=ranks, op=nl.add)
     return out
@@ -17,7 +16,6 @@ def wrong(x):
 @nki.jit
 def right(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-
     ranks = ncc.ReplicaGroup([[0, 1, 2], [3, 4, 5]])
     ncc.all_reduce(srcs=[x], dsts=[out], replica_group=ranks, op=nl.add)
     return out
@@ -25,9 +23,9 @@ def right(x):
 
 FINDING = r"""
 error[collective-group]: ncc.all_reduce: rank 2 is in the groups twice
-  --> collective-group.py:12:5
+  --> collective-group.py:11:5
     |
- 12 |     ncc.all_reduce(srcs=[x], dsts=[out], replica_group=ranks, op=nl.add)
+ 11 |     ncc.all_reduce(srcs=[x], dsts=[out], replica_group=ranks, op=nl.add)
     |     ^^^^^^^^^^^^^^
    = help: list every rank once, in groups of one length, e.g. [[0, 1], [2, 3]]
 """

@@ -8,7 +8,6 @@ import nkijit.language as nl
 def wrong(x, metadata):
     out = nl.ndarray((4 * 128, 512), dtype=x.dtype, buffer=nl.shared_hbm)
     ranks = ncc.ReplicaGroup([[0, 1, 2, 3]])
-
     ncc.all_gather_v([x], [out], replica_group=ranks, metadata_tensor=metadata)
     return out
 
@@ -18,7 +17,6 @@ def wrong(x, metadata):
 def right(x, metadata):
     out = nl.ndarray((4 * 128, 512), dtype=x.dtype, buffer=nl.shared_hbm)
     ranks = ncc.ReplicaGroup([[0, 1, 2, 3]])
-
     ncc.all_gather_v([x], [out], replica_group=ranks, metadata_tensor=metadata)
     return out
 
@@ -28,9 +26,9 @@ right = right[2]
 
 FINDING = r"""
 error[collective-launch]: ncc.all_gather_v: the kernel is launched on one core
-  --> collective-launch.py:12:5
+  --> collective-launch.py:11:5
     |
- 12 |     ncc.all_gather_v([x], [out], replica_group=ranks, metadata_tensor=metadata)
+ 11 |     ncc.all_gather_v([x], [out], replica_group=ranks, metadata_tensor=metadata)
     |     ^^^^^^^^^^^^^^^^
    = help: launch it with kernel[2] on groups of four ranks, or pad the chunks and use all_gather
 """

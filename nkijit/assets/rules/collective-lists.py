@@ -9,7 +9,6 @@ def wrong(a, b):
     left = nl.ndarray(a.shape, dtype=a.dtype, buffer=nl.shared_hbm)
     right = nl.ndarray(b.shape, dtype=b.dtype, buffer=nl.shared_hbm)
     ranks = ncc.ReplicaGroup([[0, 1, 2, 3]])
-
     ncc.all_reduce(srcs=[a, b], dsts=[left], replica_group=ranks, op=nl.add)
     return left, right
 
@@ -20,16 +19,15 @@ def right(a, b):
     left = nl.ndarray(a.shape, dtype=a.dtype, buffer=nl.shared_hbm)
     right = nl.ndarray(b.shape, dtype=b.dtype, buffer=nl.shared_hbm)
     ranks = ncc.ReplicaGroup([[0, 1, 2, 3]])
-
     ncc.all_reduce(srcs=[a, b], dsts=[left, right], replica_group=ranks, op=nl.add)
     return left, right
 
 
 FINDING = r"""
 error[collective-lists]: ncc.all_reduce: the lists of tensors differ in length: 'srcs' has 2, 'dsts' has 1
-  --> collective-lists.py:13:25
+  --> collective-lists.py:12:25
     |
- 13 |     ncc.all_reduce(srcs=[a, b], dsts=[left], replica_group=ranks, op=nl.add)
+ 12 |     ncc.all_reduce(srcs=[a, b], dsts=[left], replica_group=ranks, op=nl.add)
     |                         ^^^^^^
    = help: pass lists of equal length
 """

@@ -8,7 +8,6 @@ import nkijit.language as nl
 def wrong(flags):
     out = nl.ndarray(flags.shape, dtype=flags.dtype, buffer=nl.shared_hbm)
     ranks = ncc.ReplicaGroup([[0, 1, 2, 3]])
-
     ncc.all_reduce(srcs=[flags], dsts=[out], replica_group=ranks, op=nl.logical_or)
     return out
 
@@ -18,16 +17,15 @@ def wrong(flags):
 def right(flags):
     out = nl.ndarray(flags.shape, dtype=flags.dtype, buffer=nl.shared_hbm)
     ranks = ncc.ReplicaGroup([[0, 1, 2, 3]])
-
     ncc.all_reduce(srcs=[flags], dsts=[out], replica_group=ranks, op=nl.maximum)
     return out
 
 
 FINDING = r"""
 error[collective-operator]: ncc.all_reduce: 'op' is nl.logical_or
-  --> collective-operator.py:12:70
+  --> collective-operator.py:11:70
     |
- 12 |     ncc.all_reduce(srcs=[flags], dsts=[out], replica_group=ranks, op=nl.logical_or)
+ 11 |     ncc.all_reduce(srcs=[flags], dsts=[out], replica_group=ranks, op=nl.logical_or)
     |                                                                      ^^^^^^^^^^^^^
    = help: pass op=nl.add, op=nl.minimum or op=nl.maximum
 """

@@ -8,7 +8,6 @@ import nkijit.language as nl
 def wrong(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     ranks = ncc.ReplicaGroup([[0, 1, 2, 3]])
-
     tile, total = nl.load(x), nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
     ncc.all_reduce(srcs=[tile], dsts=[total], replica_group=ranks, op=nl.add)
     nl.store(out, total)
@@ -20,19 +19,23 @@ def wrong(x):
 def right(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     ranks = ncc.ReplicaGroup([[0, 1, 2, 3]])
-
     tile, total = nl.load(x), nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
-    ncc.all_reduce(srcs=[tile.flatten_dims(1, 2)], dsts=[total.flatten_dims(1, 2)], replica_group=ranks, op=nl.add)
+    ncc.all_reduce(
+        srcs=[tile.flatten_dims(1, 2)],
+        dsts=[total.flatten_dims(1, 2)],
+        replica_group=ranks,
+        op=nl.add,
+    )
     nl.store(out, total)
     return out
 
 
 FINDING = r"""
 error[collective-sbuf-dims]: ncc.all_reduce: 'srcs' in SBUF has 3 dimensions
-  --> collective-sbuf-dims.py:13:25
+  --> collective-sbuf-dims.py:12:25
     |
- 13 |     ncc.all_reduce(srcs=[tile], dsts=[total], replica_group=ranks, op=nl.add)
+ 12 |     ncc.all_reduce(srcs=[tile], dsts=[total], replica_group=ranks, op=nl.add)
     |                         ^^^^^^
-   = srcs: %sbuf, sbuf 128x4x128 float32, allocated at collective-sbuf-dims.py:12:19
+   = srcs: %sbuf, sbuf 128x4x128 float32, allocated at collective-sbuf-dims.py:11:19
    = help: join the free dimensions, e.g. tile.flatten_dims(1, 2)
 """

@@ -9,7 +9,6 @@ def wrong(a, b, counts):
     left = nl.ndarray(a.shape, dtype=a.dtype, buffer=nl.shared_hbm)
     right = nl.ndarray(b.shape, dtype=b.dtype, buffer=nl.shared_hbm)
     ranks = ncc.ReplicaGroup([[0, 1, 2, 3]])
-
     first = ncc.all_to_all_v_prepare([a], [left], ranks, metadata_tensor=counts)
     second = ncc.all_to_all_v_prepare([b], [right], ranks, metadata_tensor=counts)
     ncc.all_to_all_v_trigger(first)
@@ -23,7 +22,6 @@ def right(a, b, counts):
     left = nl.ndarray(a.shape, dtype=a.dtype, buffer=nl.shared_hbm)
     right = nl.ndarray(b.shape, dtype=b.dtype, buffer=nl.shared_hbm)
     ranks = ncc.ReplicaGroup([[0, 1, 2, 3]])
-
     first = ncc.all_to_all_v_prepare([a], [left], ranks, metadata_tensor=counts)
     ncc.all_to_all_v_trigger(first)
     second = ncc.all_to_all_v_prepare([b], [right], ranks, metadata_tensor=counts)
@@ -33,13 +31,13 @@ def right(a, b, counts):
 
 FINDING = r"""
 error[collective-split]: ncc.all_to_all_v_prepare: comes before the trigger of another prepare
-  --> collective-split.py:14:14
+  --> collective-split.py:13:14
     |
- 14 |     second = ncc.all_to_all_v_prepare([b], [right], ranks, metadata_tensor=counts)
+ 13 |     second = ncc.all_to_all_v_prepare([b], [right], ranks, metadata_tensor=counts)
     |              ^^^^^^^^^^^^^^^^^^^^^^^^
-  ::: collective-split.py:13:13
+  ::: collective-split.py:12:13
     |
- 13 |     first = ncc.all_to_all_v_prepare([a], [left], ranks, metadata_tensor=counts)
+ 12 |     first = ncc.all_to_all_v_prepare([a], [left], ranks, metadata_tensor=counts)
     |             ------------------------ it is prepared here
    = help: call the trigger of a prepare before the next prepare, in the same loop
 """

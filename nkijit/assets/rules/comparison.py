@@ -7,7 +7,6 @@ import nkijit.language as nl
 @nki.jit
 def wrong(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-
     tile = nl.load(x)
     nisa.affine_select(
         dst=tile,
@@ -25,7 +24,6 @@ def wrong(x):
 @nki.jit
 def right(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-
     tile = nl.load(x)
     nisa.affine_select(
         dst=tile,
@@ -41,9 +39,9 @@ def right(x):
 
 FINDING = r"""
 error[comparison]: nisa.affine_select: 'cmp_op' must be nl.equal, nl.not_equal, nl.greater_equal, nl.greater, nl.less_equal or nl.less, it is nl.maximum
-  --> comparison.py:18:16
+  --> comparison.py:17:16
     |
- 18 |         cmp_op=nl.maximum,
+ 17 |         cmp_op=nl.maximum,
     |                ^^^^^^^^^^
    = help: pass a comparison that the message lists, e.g. nl.less
 """

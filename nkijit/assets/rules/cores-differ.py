@@ -7,7 +7,6 @@ import nkijit.language as nl
 @nki.jit
 def wrong(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-
     rows = nl.ds(128 * nl.program_id(0), 128)
     if nl.program_id(0) == 0:
         scratch = nl.ndarray((128, 512), dtype=x.dtype, buffer=nl.shared_hbm)
@@ -22,7 +21,6 @@ def wrong(x):
 @nki.jit
 def right(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-
     rows = nl.ds(128 * nl.program_id(0), 128)
     if nl.program_id(0) == 0:
         scratch = nl.ndarray((128, 512), dtype=x.dtype, buffer=nl.private_hbm)
@@ -38,9 +36,9 @@ wrong, right = wrong[2], right[2]
 
 FINDING = r"""
 error[cores-differ]: nl.ndarray: core 0 of 'wrong' allocates 'scratch' (shared_hbm 128x512 float32) in shared HBM where core 1 allocates nothing more
-  --> cores-differ.py:13:19
+  --> cores-differ.py:12:19
     |
- 13 |         scratch = nl.ndarray((128, 512), dtype=x.dtype, buffer=nl.shared_hbm)
+ 12 |         scratch = nl.ndarray((128, 512), dtype=x.dtype, buffer=nl.shared_hbm)
     |                   ^^^^^^^^^^
    = help: allocate in shared HBM, and return, outside of branches on nl.program_id
 """

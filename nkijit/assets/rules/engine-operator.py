@@ -7,7 +7,6 @@ import nkijit.language as nl
 @nki.jit
 def wrong(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-
     tile = nl.load(x)
     nisa.tensor_scalar(dst=tile, data=tile, op0=nl.maximum, operand0=0.0, engine=nisa.engine.scalar)
     nl.store(out, tile)
@@ -18,7 +17,6 @@ def wrong(x):
 @nki.jit
 def right(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-
     tile = nl.load(x)
     nisa.tensor_scalar(dst=tile, data=tile, op0=nl.maximum, operand0=0.0)
     nl.store(out, tile)
@@ -27,9 +25,9 @@ def right(x):
 
 FINDING = r"""
 error[engine-operator]: nisa.tensor_scalar: the Scalar Engine runs nl.multiply then nl.add, nl.multiply, or nl.add; the operators are nl.maximum
-  --> engine-operator.py:12:5
+  --> engine-operator.py:11:5
     |
- 12 |     nisa.tensor_scalar(dst=tile, data=tile, op0=nl.maximum, operand0=0.0, engine=nisa.engine.scalar)
+ 11 |     nisa.tensor_scalar(dst=tile, data=tile, op0=nl.maximum, operand0=0.0, engine=nisa.engine.scalar)
     |     ^^^^^^^^^^^^^^^^^^
    = help: leave engine= out, or pass the operator to another engine, e.g. engine=nisa.engine.vector
 """

@@ -8,7 +8,6 @@ import nkijit.classic.language as nl
 @nki.jit
 def wrong(x, bias):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-
     tile = nisa.activation(op=nl.exp, data=nl.load(x), bias=nl.load(bias))
     nl.store(out, tile)
     return out
@@ -18,7 +17,6 @@ def wrong(x, bias):
 @nki.jit
 def right(x, bias):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-
     tile = nisa.activation(op=nl.exp, data=nl.load(x), bias=nl.load(bias, dtype=nl.float32))
     nl.store(out, tile)
     return out
@@ -26,9 +24,9 @@ def right(x, bias):
 
 FINDING = r"""
 error[err_activation_bias_invalid_type]: nisa.activation: 'bias' must be a tile of float32, float16 or bfloat16, it has elements of type int32
-  --> err_activation_bias_invalid_type.py:12:61
+  --> err_activation_bias_invalid_type.py:11:61
     |
- 12 |     tile = nisa.activation(op=nl.exp, data=nl.load(x), bias=nl.load(bias))
+ 11 |     tile = nisa.activation(op=nl.exp, data=nl.load(x), bias=nl.load(bias))
     |                                                             ^^^^^^^^^^^^^
    = help: allocate the bias as nl.float32, or convert it with nisa.tensor_copy(bias, dtype=nl.float32)
 """

@@ -7,7 +7,6 @@ import nkijit.classic.language as nl
 @nki.jit
 def wrong(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-
     tile = nl.load(x)
     largest = nl.max(tile[0:1], axis=1)
     while largest > 1.0:
@@ -21,7 +20,6 @@ def wrong(x):
 @nki.jit
 def right(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-
     tile = nl.load(x)
     for _ in range(4):
         tile = nl.where(tile > 1.0, nl.multiply(tile, 0.5), tile)
@@ -31,9 +29,9 @@ def right(x):
 
 FINDING = r"""
 error[err_dynamic_control_flow_not_supported]: tensor 'sbuf': the values of a tensor are not known while a kernel is traced
-  --> err_dynamic_control_flow_not_supported.py:13:11
+  --> err_dynamic_control_flow_not_supported.py:12:11
     |
- 13 |     while largest > 1.0:
+ 12 |     while largest > 1.0:
     |           ^^^^^^^
    = help: decide on shapes, dtypes and other arguments, or compute both with nl.where
 """

@@ -7,7 +7,6 @@ import nkijit.language as nl
 @nki.jit
 def wrong(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-
     tile = nl.load(x)
     bound = nl.full((128, 1), 2.0**24, dtype=nl.float32)
     nisa.range_select(
@@ -27,7 +26,6 @@ def wrong(x):
 @nki.jit
 def right(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-
     tile = nl.load(x)
     bound = nl.full((128, 1), 0.0, dtype=nl.float32)
     nisa.range_select(
@@ -45,10 +43,10 @@ def right(x):
 
 FINDING = r"""
 error[index-range]: nisa.range_select: indices run from 16777216 to 16777727, float32 has every integer only up to 16777216
-  --> index-range.py:15:22
+  --> index-range.py:14:22
     |
- 15 |         on_true_tile=tile,
+ 14 |         on_true_tile=tile,
     |                      ^^^^
-   = on_true_tile: %tile, sbuf 128x512 float32, allocated at index-range.py:11:12
+   = on_true_tile: %tile, sbuf 128x512 float32, allocated at index-range.py:10:12
    = help: move range_start and the bounds closer to 0 by the same number
 """

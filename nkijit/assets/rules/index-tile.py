@@ -18,7 +18,9 @@ def wrong(x, rows):
 def right(x, rows):
     out = nl.ndarray((64, 512), dtype=x.dtype, buffer=nl.shared_hbm)
     tile = nl.ndarray((64, 512), dtype=x.dtype, buffer=nl.sbuf)
-    nisa.dma_copy(dst=tile, src=x.ap([[512, 64], [1, 512]], vector_offset=nl.load(rows, dtype=nl.int32)))
+    nisa.dma_copy(
+        dst=tile, src=x.ap([[512, 64], [1, 512]], vector_offset=nl.load(rows, dtype=nl.int32))
+    )
     nl.store(out, tile)
     return out
 

@@ -8,7 +8,6 @@ import nkijit.language as nl
 def wrong(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     tile = nl.load(x)
-
     nisa.tensor_scalar_cumulative(
         dst=tile,
         src=tile,
@@ -26,7 +25,6 @@ def wrong(x):
 def right(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     tile = nl.load(x)
-
     nisa.tensor_scalar_cumulative(
         dst=tile,
         src=tile,
@@ -42,9 +40,9 @@ def right(x):
 
 FINDING = r"""
 error[load-needs-init]: nisa.tensor_scalar_cumulative: 'reduce_cmd' is load_reduce, but 'imm1' is not given
-  --> load-needs-init.py:18:20
+  --> load-needs-init.py:17:20
     |
- 18 |         reduce_cmd=nisa.reduce_cmd.load_reduce,
+ 17 |         reduce_cmd=nisa.reduce_cmd.load_reduce,
     |                    ^^^^^^^^^^^^^^^^^^^^^^^^^^^
    = help: pass the initial value (reduce_init= or imm1=), or reduce_cmd=nisa.reduce_cmd.reset_reduce
 """

@@ -20,7 +20,9 @@ def right(a, b):
     out = nl.ndarray((64, 512), dtype=nl.float32, buffer=nl.shared_hbm)
     left, right = nl.load(a), nl.load(b)
     product = nl.ndarray((64, 512), dtype=nl.float32, buffer=nl.psum)
-    nisa.nc_matmul(dst=product, stationary=left, moving=right, tile_position=(0, 64), tile_size=(64, 64))
+    nisa.nc_matmul(
+        dst=product, stationary=left, moving=right, tile_position=(0, 64), tile_size=(64, 64)
+    )
     nl.store(out, nl.copy(product))
     return out
 

@@ -7,7 +7,6 @@ import nkijit.language as nl
 @nki.jit
 def wrong(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-
     tile = nl.ndarray(x.shape, dtype=nl.int32, buffer=nl.sbuf)
     nisa.memset(dst=tile, value=1.0)
     nl.store(out, tile)
@@ -18,7 +17,6 @@ def wrong(x):
 @nki.jit
 def right(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-
     tile = nl.ndarray(x.shape, dtype=nl.int32, buffer=nl.sbuf)
     nisa.memset(dst=tile, value=1)
     nl.store(out, tile)
@@ -27,10 +25,10 @@ def right(x):
 
 FINDING = r"""
 warning[memset-float]: nisa.memset: 'dst' is int32, but 'value' is the float 1.0
-  --> memset-float.py:12:21
+  --> memset-float.py:11:21
     |
- 12 |     nisa.memset(dst=tile, value=1.0)
+ 11 |     nisa.memset(dst=tile, value=1.0)
     |                     ^^^^
-   = dst: %tile, sbuf 128x512 int32, allocated at memset-float.py:11:12
+   = dst: %tile, sbuf 128x512 int32, allocated at memset-float.py:10:12
    = help: write the value as an integer, e.g. 2 in the place of 2.0
 """

@@ -8,7 +8,6 @@ import nkijit.classic.language as nl
 @nki.jit
 def wrong(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-
     place = ncc.sbuf.mod_alloc(base_addr=0)
     tile = nl.ndarray((128, 512), dtype=x.dtype, buffer=place)
     tile[...] = nl.load(x)
@@ -21,7 +20,6 @@ def wrong(x):
 @nki.jit
 def right(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-
     place = ncc.sbuf.mod_alloc(base_addr=0)
     tile = nl.ndarray((128, 512), dtype=x.dtype, buffer=place)
     other = ncc.sbuf.mod_alloc(base_addr=2048)
@@ -34,13 +32,13 @@ def right(x):
 
 FINDING = r"""
 warning[mixed-allocation]: nl.add: tile 'total' has no address
-  --> mixed-allocation.py:15:13
+  --> mixed-allocation.py:14:13
     |
- 15 |     total = nl.add(tile, 1.0)
+ 14 |     total = nl.add(tile, 1.0)
     |             ^^^^^^
-  ::: mixed-allocation.py:13:12
+  ::: mixed-allocation.py:12:12
     |
- 13 |     tile = nl.ndarray((128, 512), dtype=x.dtype, buffer=place)
+ 12 |     tile = nl.ndarray((128, 512), dtype=x.dtype, buffer=place)
     |            ---------- has an address
    = help: allocate it with nl.ndarray and buffer=nki.compiler.sbuf.mod_alloc(...) as well, or place no tile (nki.compiler.force_auto_alloc)
 """

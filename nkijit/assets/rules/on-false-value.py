@@ -8,7 +8,6 @@ import nkijit.language as nl
 def wrong(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     tile = nl.load(x)
-
     low, high = nl.full((128, 1), 64.0, nl.float32), nl.full((128, 1), 448.0, nl.float32)
     nisa.range_select(
         dst=tile,
@@ -28,7 +27,6 @@ def wrong(x):
 def right(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     tile = nl.load(x)
-
     low, high = nl.full((128, 1), 64.0, nl.float32), nl.full((128, 1), 448.0, nl.float32)
     nisa.range_select(
         dst=tile,
@@ -44,9 +42,9 @@ def right(x):
 
 FINDING = r"""
 error[on-false-value]: nisa.range_select: 'on_false_value' must be -3.4028235e+38, it is 0.0
-  --> on-false-value.py:20:24
+  --> on-false-value.py:19:24
     |
- 20 |         on_false_value=0.0,
+ 19 |         on_false_value=0.0,
     |                        ^^^
    = help: leave on_false_value out
 """

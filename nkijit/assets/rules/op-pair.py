@@ -8,7 +8,6 @@ import nkijit.language as nl
 def wrong(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     tile = nl.load(x)
-
     nisa.activate2(dst=tile, op=nl.exp, data=tile, imm0=0.5, imm1=2.0, op0=nl.add, op1=nl.multiply)
     nl.store(out, tile)
     return out
@@ -19,7 +18,6 @@ def wrong(x):
 def right(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     tile = nl.load(x)
-
     nisa.activate2(dst=tile, op=nl.exp, data=tile, imm0=2.0, imm1=1.0, op0=nl.multiply, op1=nl.add)
     nl.store(out, tile)
     return out
@@ -27,9 +25,9 @@ def right(x):
 
 FINDING = r"""
 error[op-pair]: nisa.activate2: (op0, op1) is (add, multiply), legal are (multiply, add), (multiply, subtract), (multiply, bypass), (add, bypass), (subtract, bypass), (bypass, bypass)
-  --> op-pair.py:12:5
+  --> op-pair.py:11:5
     |
- 12 |     nisa.activate2(dst=tile, op=nl.exp, data=tile, imm0=0.5, imm1=2.0, op0=nl.add, op1=nl.multiply)
+ 11 |     nisa.activate2(dst=tile, op=nl.exp, data=tile, imm0=0.5, imm1=2.0, op0=nl.add, op1=nl.multiply)
     |     ^^^^^^^^^^^^^^
    = help: pass one of the six, e.g. op0=nl.multiply, op1=nl.add; nl.bypass leaves a step out
 """

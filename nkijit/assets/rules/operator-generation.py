@@ -8,7 +8,6 @@ import nkijit.language as nl
 def wrong(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     tile = nl.load(x)
-
     nisa.tensor_scalar(dst=tile, data=tile, op0=nl.relu, operand0=None)
     nl.store(out, tile)
     return out
@@ -19,7 +18,6 @@ def wrong(x):
 def right(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     tile = nl.load(x)
-
     nisa.tensor_scalar(dst=tile, data=tile, op0=nl.maximum, operand0=0.0)
     nl.store(out, tile)
     return out
@@ -27,9 +25,9 @@ def right(x):
 
 FINDING = r"""
 error[operator-generation]: nisa.tensor_scalar: 'op0' is nl.relu, an operator of NeuronCore-v4, the target trn2 is NeuronCore-v3
-  --> operator-generation.py:12:49
+  --> operator-generation.py:11:49
     |
- 12 |     nisa.tensor_scalar(dst=tile, data=tile, op0=nl.relu, operand0=None)
+ 11 |     nisa.tensor_scalar(dst=tile, data=tile, op0=nl.relu, operand0=None)
     |                                                 ^^^^^^^
    = help: choose another operator, or trace for a newer target with platform_target=
 """

@@ -7,7 +7,6 @@ import nkijit.language as nl
 @nki.jit
 def wrong(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-
     tile = nl.load(x)
     exp = nisa.activation(dst=tile, op=nl.exp, data=tile)
     store = nisa.dma_copy(dst=out, src=tile)
@@ -19,7 +18,6 @@ def wrong(x):
 @nki.jit
 def right(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-
     tile = nl.load(x)
     exp = nisa.activation(dst=tile, op=nl.exp, data=tile)
     store = nisa.dma_copy(dst=out, src=tile)
@@ -29,13 +27,13 @@ def right(x):
 
 FINDING = r"""
 error[schedule-cycle]: nisa.activation: runs after 'dma_copy.0', which needs what this instruction does
-  --> schedule-cycle.py:12:11
+  --> schedule-cycle.py:11:11
     |
- 12 |     exp = nisa.activation(dst=tile, op=nl.exp, data=tile)
+ 11 |     exp = nisa.activation(dst=tile, op=nl.exp, data=tile)
     |           ^^^^^^^^^^^^^^^
-  ::: schedule-cycle.py:13:13
+  ::: schedule-cycle.py:12:13
     |
- 13 |     store = nisa.dma_copy(dst=out, src=tile)
+ 12 |     store = nisa.dma_copy(dst=out, src=tile)
     |             ------------- 'dma_copy.0'
    = help: remove one of the edges that the message names (with_schedule, depends_on)
 """

@@ -7,7 +7,6 @@ import nkijit.language as nl
 @nki.jit
 def wrong(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-
     middle, copies = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.private_hbm), []
 
     def body(i):
@@ -23,7 +22,6 @@ def wrong(x):
 @nki.jit
 def right(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-
     middle = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.private_hbm)
 
     def body(i):
@@ -37,10 +35,10 @@ def right(x):
 
 FINDING = r"""
 error[schedule-loop]: nisa.dma_copy: runs after 'dma_copy.0', which is in a loop on the device that this is not in
-  --> schedule-loop.py:18:5
+  --> schedule-loop.py:17:5
     |
- 18 |     nisa.dma_copy(dst=out, src=middle).depends_on(*copies)
+ 17 |     nisa.dma_copy(dst=out, src=middle).depends_on(*copies)
     |     ^^^^^^^^^^^^^
-   = the loop is at schedule-loop.py:17:5
+   = the loop is at schedule-loop.py:16:5
    = help: put both instructions into the same loop, or remove the edge: an instruction that reads or overwrites the data of a loop waits for it anyway
 """

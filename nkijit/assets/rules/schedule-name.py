@@ -7,12 +7,12 @@ import nkijit.language as nl
 @nki.jit
 def wrong(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-
     for i in (0, 1):
         tile = nl.load(x[128 * i : 128 * i + 128])
         nisa.activation(dst=tile, op=nl.exp, data=tile, name="exp")
         nisa.dma_copy(dst=out[128 * i : 128 * i + 128], src=tile, name=f"store{i}")
     return out
+
 
 wrong = wrong.with_schedule([("store1", "exp")])
 
@@ -21,7 +21,6 @@ wrong = wrong.with_schedule([("store1", "exp")])
 @nki.jit
 def right(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-
     for i in (0, 1):
         tile = nl.load(x[128 * i : 128 * i + 128])
         nisa.activation(dst=tile, op=nl.exp, data=tile, name=f"exp{i}")

@@ -7,7 +7,6 @@ import nkijit.language as nl
 @nki.jit
 def wrong(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-
     rows, other = nl.ds(128 * nl.program_id(0), 128), nl.program_id(0) + 1
     mine, theirs = nl.load(x[rows]), nl.ndarray((128, 512), dtype=x.dtype, buffer=nl.sbuf)
     nisa.sendrecv(src=mine, dst=theirs, send_to_rank=other, recv_from_rank=other, pipe_id=0)
@@ -19,7 +18,6 @@ def wrong(x):
 @nki.jit
 def right(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-
     rows, other = nl.ds(128 * nl.program_id(0), 128), 1 - nl.program_id(0)
     mine, theirs = nl.load(x[rows]), nl.ndarray((128, 512), dtype=x.dtype, buffer=nl.sbuf)
     nisa.sendrecv(src=mine, dst=theirs, send_to_rank=other, recv_from_rank=other, pipe_id=0)
@@ -32,9 +30,9 @@ wrong, right = wrong[2], right[2]
 
 FINDING = r"""
 error[sendrecv-rank]: nisa.sendrecv: 'other' must be 0 or 1, it is 2
-  --> sendrecv-rank.py:13:54
+  --> sendrecv-rank.py:12:54
     |
- 13 |     nisa.sendrecv(src=mine, dst=theirs, send_to_rank=other, recv_from_rank=other, pipe_id=0)
+ 12 |     nisa.sendrecv(src=mine, dst=theirs, send_to_rank=other, recv_from_rank=other, pipe_id=0)
     |                                                      ^^^^^
    = help: pass 1 - nl.program_id(0), the other core
 """

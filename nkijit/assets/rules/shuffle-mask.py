@@ -8,7 +8,6 @@ import nkijit.language as nl
 def wrong(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     tile = nl.load(x)
-
     swapped = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
     nisa.nc_stream_shuffle(dst=swapped, src=tile, shuffle_mask=[1, 0])
     nl.store(out, swapped)
@@ -20,7 +19,6 @@ def wrong(x):
 def right(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     tile = nl.load(x)
-
     swapped = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
     nisa.nc_stream_shuffle(dst=swapped, src=tile, shuffle_mask=[i ^ 1 for i in range(32)])
     nl.store(out, swapped)
@@ -29,9 +27,9 @@ def right(x):
 
 FINDING = r"""
 error[shuffle-mask]: nisa.nc_stream_shuffle: 'shuffle_mask' has 2 entries, it must have 32
-  --> shuffle-mask.py:13:64
+  --> shuffle-mask.py:12:64
     |
- 13 |     nisa.nc_stream_shuffle(dst=swapped, src=tile, shuffle_mask=[1, 0])
+ 12 |     nisa.nc_stream_shuffle(dst=swapped, src=tile, shuffle_mask=[1, 0])
     |                                                                ^^^^^^
    = help: give one source partition or 255 for each of the 32 partitions of a quadrant
 """

@@ -7,7 +7,6 @@ import nkijit.language as nl
 @nki.jit
 def wrong(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-
     for i in range(0, 512, 128):
         tile = nl.load(x[i : i + 128])
         nisa.activation(dst=tile, op=nl.exp, data=tile)
@@ -20,7 +19,6 @@ def wrong(x):
 @nki.jit
 def right(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-
     tiles = [nl.load(x[i : i + 128]) for i in range(0, 512, 128)]
     for tile in tiles:
         nisa.activation(dst=tile, op=nl.exp, data=tile)
@@ -32,13 +30,13 @@ def right(x):
 
 FINDING = r"""
 warning[table-reload]: nisa.activation: loads the table of nl.exp again, which nl.silu has replaced: about 1536 cycles
-  --> table-reload.py:13:9
+  --> table-reload.py:12:9
     |
- 13 |         nisa.activation(dst=tile, op=nl.exp, data=tile)
+ 12 |         nisa.activation(dst=tile, op=nl.exp, data=tile)
     |         ^^^^^^^^^^^^^^^
-  ::: table-reload.py:14:9
+  ::: table-reload.py:13:9
     |
- 14 |         nisa.activation(dst=tile, op=nl.silu, data=tile)
+ 13 |         nisa.activation(dst=tile, op=nl.silu, data=tile)
     |         --------------- loads the table of nl.silu
    = the same finding 3 times at this place, in an unrolled loop or call
    = help: do all of one function before the next: split the loop in two, one for each function

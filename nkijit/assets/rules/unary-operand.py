@@ -8,7 +8,6 @@ import nkijit.language as nl
 def wrong(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     tile = nl.load(x)
-
     nisa.tensor_scalar(dst=tile, data=tile, op0=nl.rsqrt, operand0=1.0)
     nl.store(out, tile)
     return out
@@ -19,7 +18,6 @@ def wrong(x):
 def right(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     tile = nl.load(x)
-
     nisa.tensor_scalar(dst=tile, data=tile, op0=nl.add, operand0=1.0, op1=nl.rsqrt)
     nl.store(out, tile)
     return out
@@ -27,9 +25,9 @@ def right(x):
 
 FINDING = r"""
 error[unary-operand]: nisa.tensor_scalar: 'op0' is nl.rsqrt, which takes no operand, but 'operand0' is 1.0
-  --> unary-operand.py:12:49
+  --> unary-operand.py:11:49
     |
- 12 |     nisa.tensor_scalar(dst=tile, data=tile, op0=nl.rsqrt, operand0=1.0)
+ 11 |     nisa.tensor_scalar(dst=tile, data=tile, op0=nl.rsqrt, operand0=1.0)
     |                                                 ^^^^^^^^
    = help: leave the operand out, or pass op0=nl.add with the operand and the unary operator as op1
 """
