@@ -62,13 +62,13 @@ def same_memory(*, sbuf: bool, one_kind: bool = False) -> Rule:
 
     def check(op: NisaOp, target: Target) -> Violation | None:
         legal = (*HBM, SBUF) if sbuf else HBM
-        kinds: set[bool] = set()
+        first: dict[bool, str] = {}
         for name, info in _all(op):
             if info.region not in legal:
                 return Violation(f"'{name}' lives in {info.region.value}", (name,))
-            kinds.add(info.region.on_chip)
-        if len(kinds) > 1:
-            return Violation("some tensors live in HBM, others in SBUF")
+            first.setdefault(info.region.on_chip, f"'{name}' lives in {info.region.value}")
+        if len(first) > 1:
+            return Violation(", ".join(first.values()))
         for name in _lists(op) if one_kind else ():
             regions = {info.region.value for info in _infos(op, name)}
             if len(regions) > 1:

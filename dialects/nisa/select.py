@@ -124,7 +124,9 @@ MAX_INDEX = 2**24
 
 def _on_false_value(op: NisaOp, target: Target) -> Violation | None:
     value = op.value_of("on_false_value")
-    return None if value == FP32_MIN else Violation(f"'on_false_value' is {value}")
+    if value == FP32_MIN:
+        return None
+    return Violation(f"'on_false_value' must be {FP32_MIN:.8g}, it is {value}")
 
 
 def _indices(op: NisaOp, target: Target) -> Violation | None:
@@ -132,7 +134,10 @@ def _indices(op: NisaOp, target: Target) -> Violation | None:
     last = start + data.free_size - 1
     if max(abs(start), abs(last)) <= MAX_INDEX:
         return None
-    return Violation(f"indices run from {start} to {last}", ("on_true_tile",))
+    return Violation(
+        f"indices run from {start} to {last}, float32 has every integer only up to {MAX_INDEX}",
+        ("on_true_tile",),
+    )
 
 
 @instruction(

@@ -52,7 +52,7 @@ def _axes(op: NisaOp, target: Target) -> Violation | None:
 
 def _shape(op: NisaOp, target: Target) -> Violation | None:
     dst, src = required_tile(op, "dst"), required_tile(op, "src")
-    if len(src.shape) not in DMA_AXES:
+    if _axes(op, target) is not None:
         return None
     expected = tuple(src.shape[axis] for axis in DMA_AXES[len(src.shape)])
     if dst.shape == expected:

@@ -87,7 +87,8 @@ INDIRECT_OPERAND = rule(
     "access",
     "A vector of indices goes with DMA instructions, and `.indirect()` with the operands for which "
     "the instruction documents it.",
-    "copy the elements to a tile of their own first",
+    "gather into a tile first, with nisa.tensor_copy for .indirect() and nisa.dma_copy for "
+    "vector_offset=, and pass that tile",
     ISA,
 )
 INDIRECT_PARTITION = rule(
@@ -117,7 +118,7 @@ VECTOR_DGE = rule(
     "vector-dge",
     "operator",
     "A vector of indices is gathered or scattered with descriptors that software generates.",
-    "leave dge_mode out, or use dge_mode.swdge",
+    "leave dge_mode out, or pass dge_mode=nisa.dge_mode.swdge",
     "NKI deep dive, descriptor generation engine",
 )
 SCHEDULE_NAME = rule(
@@ -139,7 +140,8 @@ SCHEDULE_LOOP = rule(
     "schedule-loop",
     "dataflow",
     "An instruction runs after one in the same loop on the device, or in a loop around it.",
-    "put both instructions into the same loop",
+    "put both instructions into the same loop, or remove the edge: an instruction that reads or "
+    "overwrites the data of a loop waits for it anyway",
     "NKI API reference, nki.isa.NkiInstruction",
 )
 GATHER_TRANSPOSE = rule(
@@ -155,7 +157,7 @@ INDIRECT_ENGINE = rule(
     "operator",
     "tensor_copy with .indirect() runs on the Vector or Scalar Engine; what the Scalar Engine "
     "scatters does not go to PSUM.",
-    "choose another engine, or scatter to SBUF",
+    "pass engine=nisa.engine.vector, or scatter to a tile in SBUF",
     ISA,
 )
 INDIRECT_ADDRESS = rule(
@@ -163,7 +165,7 @@ INDIRECT_ADDRESS = rule(
     "operator",
     "tensor_scalar does no address arithmetic on tiles addressed with .indirect(): no add, "
     "subtract or multiply from 32-bit integers to 32-bit integers.",
-    "copy the elements to a static tile first, or compute in float32",
+    "copy the elements to a tile with nisa.tensor_copy first, or compute in float32",
     ISA,
 )
 MATMUL_INDIRECT = rule(
@@ -171,7 +173,8 @@ MATMUL_INDIRECT = rule(
     "operator",
     "A matmul with .indirect() uses the whole array, 16- or 8-bit floats, and a static moving tile "
     "in transpose mode; MX data and its scales are addressed with the same index.",
-    "leave tile_position out, and address data and scales alike",
+    "pass tiles of bfloat16, float16 or float8, leave tile_position out, and address data and "
+    "scales with the same index",
     ISA,
 )
 DMA_COMPUTE = rule(

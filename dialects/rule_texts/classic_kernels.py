@@ -18,7 +18,7 @@ PARAMETER_NOT_RETURNED = rule(
     "err_mutable_parameter_not_returned",
     "buffer",
     "A classic kernel that returns something returns the parameters that it writes.",
-    "add the parameter to what the kernel returns",
+    "add the parameter to the kernel's return statement",
     ERRORS,
 )
 OUTPUT_NOT_WRITTEN = rule(
@@ -56,7 +56,8 @@ MIXED_ALLOCATION = rule(
     "mixed-allocation",
     "memory",
     "The vendor's compiler takes kernels that place all their tiles with nki.compiler, or none.",
-    "place this tile as well, or none of them (nki.compiler.force_auto_alloc)",
+    "allocate it with nl.ndarray and buffer=nki.compiler.sbuf.mod_alloc(...) as well, or place no "
+    "tile (nki.compiler.force_auto_alloc)",
     "NKI API reference 2.26, nki.compiler; NKI direct allocation guide, common errors",
     group=WarningGroup.advice,
 )

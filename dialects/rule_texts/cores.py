@@ -40,7 +40,7 @@ BARRIER_ALONE = rule(
     "barrier-alone",
     "operator",
     "A core barrier is between cores 0 and 1: one core has nobody to wait for.",
-    "pass (0, 1), or leave the barrier out",
+    "pass cores=(0, 1), or leave the barrier out",
     f"{ISA}, core_barrier",
     group=WarningGroup.suspicious,
 )
@@ -57,14 +57,14 @@ SENDRECV_RANK = rule(
     "sendrecv-rank",
     "operator",
     "sendrecv connects ranks 0 and 1.",
-    "compute the other core as 1 - nl.program_id(0)",
+    "pass 1 - nl.program_id(0), the other core",
     ISA,
 )
 GPSIMD_DMA_SIZE = rule(
     "gpsimd-dma-size",
     "shape",
     "The GpSimd Engine's DMA moves 1024, 512 or 256 bytes per partition of 32, 16 or 8-bit types.",
-    "split the tile, or use dma_engine.dma",
+    "pass dma_engine=nisa.dma_engine.dma, or send the tile in parts",
     ISA,
 )
 SAME_SHAPE = rule(
@@ -87,14 +87,14 @@ COLLECTIVE_BUFFER = rule(
     "The tensors of a collective all live in HBM, or all in SBUF where the collective allows it; "
     "in HBM, the sources of all_reduce and all_gather are all private or all shared, and so are "
     "the destinations.",
-    "copy the tensors to HBM first",
+    "copy tiles to tensors in HBM with nl.store first",
     _COLLECTIVES,
 )
 COLLECTIVE_SBUF_DIMS = rule(
     "collective-sbuf-dims",
     "shape",
     "The tensors of a collective in SBUF have two dimensions: partitions and one free dimension.",
-    "join the free dimensions with flatten_dims",
+    "join the free dimensions, e.g. tile.flatten_dims(1, 2)",
     _COLLECTIVES,
 )
 COLLECTIVE_COALESCED = rule(
@@ -153,7 +153,7 @@ COLLECTIVE_METADATA = rule(
     "dtype",
     "The metadata of a collective of variable length is uint32 and contiguous: three or four rows, "
     "a column for each rank of the group; in HBM, or in SBUF on one partition.",
-    "allocate it as (3, ranks) in HBM or (1, 3, ranks) in SBUF",
+    "allocate it with dtype=nl.uint32 and shape (3, ranks) in HBM or (1, 3, ranks) in SBUF",
     _COLLECTIVES,
 )
 COLLECTIVE_RDISPLS = rule(
@@ -176,7 +176,7 @@ COLLECTIVE_SPLIT = rule(
     "dataflow",
     "A prepare of a collective is followed by one trigger of the same kind, in the same loop; "
     "there is one slot, so no other prepare comes in between, and the metadata stays.",
-    "trigger what was prepared before preparing anything else",
+    "call the trigger of a prepare before the next prepare, in the same loop",
     _COLLECTIVES,
 )
 RANDOM_RANGE = rule(

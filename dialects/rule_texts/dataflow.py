@@ -28,7 +28,8 @@ ACCUMULATOR_LOST = rule(
     "dataflow",
     "What an instruction accumulates is read out before the accumulators are reset or clobbered "
     "and before the kernel ends.",
-    "pass reduce_res= to the last instruction of the reduction, or do not reduce",
+    "continue the reduction with reduce_cmd=nisa.reduce_cmd.reduce, pass reduce_res= to its last "
+    "instruction, or do not reduce",
     ISA,
     group=WarningGroup.suspicious,
 )
@@ -37,7 +38,8 @@ ACCUMULATOR_SHARED = rule(
     "dataflow",
     "activation_reduce and other instructions share accumulators; the documents advise against "
     "mixing them in one reduction.",
-    "start the reduction with the same instruction and reduce_cmd.reset_reduce",
+    "begin the reduction with the instruction that continues it, and "
+    "reduce_cmd=nisa.reduce_cmd.reset_reduce",
     f"{ISA}, activation_reduce",
     group=WarningGroup.suspicious,
 )
@@ -66,7 +68,8 @@ PSUM_OVERWRITTEN = rule(
     "dataflow",
     "Up to NeuronCore-v3 a matmul adds to what the Tensor Engine has left in PSUM; to add to what "
     "another engine has written there is undefined.",
-    "write from PSUM to another tile, or add the parts on the Vector Engine",
+    "write the result to another tile, move the instruction after the last matmul, or add the "
+    "parts with nisa.tensor_tensor",
     f"{ISA}, nc_matmul",
     group=WarningGroup.suspicious,
 )
@@ -74,7 +77,8 @@ PSUM_OPEN_READ = rule(
     "psum-open-read",
     "dataflow",
     "The result of an accumulation group is read when its last matmul has run.",
-    "read it behind the last matmul; to start anew, use accumulate=False or another tile",
+    "read it after the last matmul; for a new group pass accumulate=False, or allocate another "
+    "tile",
     f"{ARCH}, accumulation in PSUM",
     group=WarningGroup.suspicious,
 )

@@ -55,7 +55,8 @@ CORES_WAIT = rule(
     "cores-wait",
     "hazard",
     "Both cores come to the same barriers, exchanges and collectives in the same order.",
-    "call them outside of what depends on nl.program_id, with the same arguments on both cores",
+    "call barriers, exchanges and collectives outside of branches on nl.program_id, with the same "
+    "arguments on both cores",
     f"{ISA}, core_barrier and sendrecv",
 )
 SENDRECV_PAIR = rule(
@@ -63,6 +64,7 @@ SENDRECV_PAIR = rule(
     "hazard",
     "What one core sends is what the other receives: each names the other, and tiles have the same "
     "shape and data type.",
-    "swap send_to_rank and recv_from_rank on one core, and give both tiles one shape and type",
+    "pass 1 - nl.program_id(0) as send_to_rank and as recv_from_rank, and give both tiles one "
+    "shape and data type",
     f"{ISA}, sendrecv",
 )

@@ -111,8 +111,8 @@ WIDENED_MATMUL = _lint(
 BROADCAST_LOAD = _lint(
     "broadcast-load",
     "A row that all partitions need is not read from HBM once for each of them.",
-    "load it into one partition, and let the Tensor Engine (times a column of ones) or "
-    "nisa.nc_stream_shuffle spread it; load it once in front of loops",
+    "load it into one partition, and repeat it with nl.broadcast_to(row, shape) or "
+    "nisa.nc_stream_shuffle; load it once in front of loops",
     "NKI DMA overview; NKI performance guide",
 )
 

@@ -100,7 +100,7 @@ PSUM_ADDRESS = rule(
     "psum-address",
     "buffer",
     "A fixed address in PSUM is the first byte of a bank.",
-    "use a multiple of 2048 (nl.tile_size.psum_bank_fmax_bytes)",
+    "use a multiple of 2048 (nl.tile_size.psum_bank_fmax_bytes), e.g. address=(0, 2048)",
     "NKI migration guide, improved allocation API",
 )
 
@@ -163,14 +163,14 @@ SAME_DTYPE = rule(
     "same-dtype",
     "dtype",
     "Operands that the instruction reads through one path have the same data type.",
-    "copy one of the two into a tile of the other type with nisa.tensor_copy",
+    "allocate the tiles with one data type, or convert one of them with nisa.tensor_copy first",
     ISA,
 )
 HWDGE_DTYPE = rule(
     "hwdge-dtype",
     "dtype",
     "Descriptors that the hardware makes move bytes as they are: both sides have one data type.",
-    "view one side as the other's data type, or convert with dge_mode.swdge",
+    "pass dge_mode=nisa.dge_mode.swdge, which converts, or allocate dst with the data type of src",
     "NKI migration guide, 0.2.0 to 0.3.0",
 )
 MATMUL_DTYPE = rule(

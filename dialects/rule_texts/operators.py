@@ -38,7 +38,7 @@ OP1_NEEDS_OP0 = rule(
     "op1-needs-op0",
     "operator",
     "op1 requires op0 to be set.",
-    "move the operation to op0, or set op0",
+    "pass the operator as op0 and its operand as imm0, with op1=nl.bypass; or set op0 as well",
     ISA,
 )
 REVERSE_NEEDS_OP = rule(
@@ -88,7 +88,7 @@ UNARY_OPERAND = rule(
     "unary-operand",
     "operator",
     "With a unary operator the operand is None or 0.",
-    "leave the operand out",
+    "leave the operand out, or pass op0=nl.add with the operand and the unary operator as op1",
     ISA,
 )
 REDUCE_OP = rule(
@@ -117,14 +117,14 @@ REDUCE_INIT = rule(
     "reduce-init",
     "operator",
     "reduce_init is left at its default unless reduce_cmd is load_reduce.",
-    "use reduce_cmd.load_reduce, or leave reduce_init out",
+    "pass reduce_cmd=nisa.reduce_cmd.load_reduce, or leave reduce_init out",
     ISA,
 )
 LOAD_NEEDS_INIT = rule(
     "load-needs-init",
     "operator",
     "reduce_cmd.load_reduce comes with the value that it loads into the accumulators.",
-    "pass the initial value, or start with reduce_cmd.reset_reduce",
+    "pass the initial value (reduce_init= or imm1=), or reduce_cmd=nisa.reduce_cmd.reset_reduce",
     ISA,
 )
 REDUCIBLE = rule(

@@ -152,7 +152,7 @@ TRANSPOSE_AXES = rule(
     "transpose-axes",
     "shape",
     "dma_transpose reverses 2-D and 3-D tensors, and permutes 4-D tensors by (3, 1, 2, 0).",
-    "leave axes= out, or reshape the source",
+    "leave axes= out, which reverses the dimensions, and loop over those that stay in place",
     ISA,
 )
 DMA_TRANSPOSE_SHAPE = rule(
@@ -199,7 +199,7 @@ GPSIMD_CORES = rule(
     "shape",
     "Each GpSimd core works on 16 neighbouring partitions together; a tile that the cores share "
     "has all of them.",
-    "take a multiple of 16 partitions",
+    "allocate the tile with a multiple of 16 partitions, and use a part of it",
     ISA,
 )
 SHUFFLE_START = rule(
@@ -222,14 +222,15 @@ GATHER_SIZE = rule(
     "shape",
     "local_gather takes 1, 2, 4, 8, 16 or 32 elements at each of at most 4096 indices per core, "
     "and dst has as many elements per partition as are gathered.",
-    "pass num_valid_indices and num_elem_per_idx, and allocate dst with their product",
+    "pass num_elem_per_idx=1, 2, 4, 8, 16 or 32, and allocate dst with num_valid_indices * "
+    "num_elem_per_idx elements per partition",
     ISA,
 )
 COUNT_SLOT = rule(
     "count-slot",
     "shape",
     "nonzero_with_count writes an index for each element of src and one count more.",
-    "allocate dst with one element per partition more than src",
+    "allocate dst with one more element per partition than src, for the count",
     ISA,
 )
 TOPK_SIZE = rule(
@@ -237,14 +238,15 @@ TOPK_SIZE = rule(
     "shape",
     "topk ranks 8 to 65535 elements, which fit into 16 partitions of src, and returns 1 to 32767 "
     "of them, no more than there are.",
-    "change n or the width of val_dst, or split the elements and merge the results",
+    "pass n of at most 16 times the elements per partition of src, and a val_dst of at most n "
+    "elements per partition",
     ISA,
 )
 TOPK_ORDER = rule(
     "topk-order",
     "operator",
     "topk leaves the order of its results open: which one sorted=True asks for is not known here.",
-    "leave sorted= out, and sort what topk found, e.g. by its indices on the host",
+    "leave sorted= out, and sort the results afterwards, e.g. on the host",
     f"{ISA}, topk",
 )
 SEED_SHAPE = rule(

@@ -22,8 +22,13 @@ from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.source_text import lines_of, source_text
 from nkijit.tracing.locations import column_in_line, span_of, ssa_name
 
-_PACKAGES = {"neuronxcc.nki": "nkijit.classic", "nkijit": "nkijit", "nki": "nkijit"}
-"""Maps import paths of the public API to the implementing packages, longer paths first."""
+_PACKAGES = {
+    "neuronxcc.nki": "nkijit.classic",
+    "nkijit.classic": "nkijit.classic",
+    "nkijit": "nkijit",
+    "nki": "nkijit",
+}
+"""The import paths of the public API and the packages that implement them, longer paths first."""
 _SHORT = {"language": "nl", "isa": "nisa", "collectives": "ncc"}
 """The usual import names of the API's modules, which findings use."""
 

@@ -12,6 +12,7 @@ from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.effects import reads_and_writes
 from nkijit.dialects.ncc import TRIGGER_OF
+from nkijit.dialects.nisa.cores import CoreBarrierOp
 from nkijit.dialects.nisa.registers import RegisterLoadOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.rule_texts.hazards import ANTI_DEPENDENCE, OUTPUT_DEPENDENCE
@@ -104,6 +105,8 @@ def _is_unavoidable(before: Operation, dependence: Dependence) -> bool:
     """True if the wait would also occur with another tile, or with other bytes of this tile."""
     if isinstance(before, RegisterLoadOp):
         return True  # loops wait for the register anyway; a load takes as long as a wait
+    if isinstance(before, CoreBarrierOp):
+        return True  # the wait is the purpose of a barrier
     if type(before) in TRIGGER_OF:
         return True  # the instruction that writes the metadata runs the prepared collective
     base = base_of(dependence.value)

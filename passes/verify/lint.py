@@ -26,8 +26,10 @@ from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.timing import Vector
 from nkijit.dialects.hardware.words import MemoryRegion, engine
 from nkijit.dialects.nisa.elementwise import TensorScalarOp, TensorTensorOp
+from nkijit.dialects.nisa.gather import NcStreamShuffleOp
 from nkijit.dialects.nisa.matmul import NcMatmulOp
 from nkijit.dialects.nisa.movement import DmaCopyOp, TensorCopyOp
+from nkijit.dialects.nisa.select import SequenceBoundsOp
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import base_of, index_of, start_partition
@@ -230,10 +232,14 @@ def _wide_result(op: TensorTensorOp, target: Target) -> _Warning | None:
 
 _FEW = 4
 """The inverse of the largest fraction of partitions that count as few: a quarter."""
+_OF_GIVEN_PARTITIONS = (NcStreamShuffleOp, SequenceBoundsOp)
+"""Instructions whose partitions have a meaning: rows cannot be laid over others."""
 
 
 def _few_partitions(op: NisaOp, target: Target) -> _Warning | None:
     if engine_of(op, target) not in (engine.vector, engine.scalar, engine.gpsimd):
+        return None
+    if isinstance(op, _OF_GIVEN_PARTITIONS):
         return None
     tiles = [info_of(value) for value in op.operands if is_tile(value)]
     used = max((tile.partitions for tile in tiles if tile.region in ON_CHIP), default=target.pmax)

@@ -21,10 +21,11 @@ def right(x):
 
 
 FINDING = r"""
-error[err_cannot_update_immutable_parameter]: nisa.dma_copy: parameter 'x' is written
+error[err_cannot_update_immutable_parameter]: nl.store: parameter 'x' is written
   --> err_cannot_update_immutable_parameter.py:11:5
     |
  11 |     nl.store(x, tile)
     |     ^^^^^^^^
+   = nl.store is implemented with nisa.dma_copy
    = help: annotate the parameter, or write to a tensor allocated with buffer=nl.shared_hbm
 """

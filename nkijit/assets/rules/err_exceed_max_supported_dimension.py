@@ -21,9 +21,9 @@ def right(x):
 
 FINDING = r"""
 error[err_exceed_max_supported_dimension]: nl.transpose: 'x' of shape (64, 32, 2) has 3 dimensions; legal: 2
-  --> err_exceed_max_supported_dimension.py:10:19
+  --> err_exceed_max_supported_dimension.py:10:32
     |
  10 |     nl.store(out, nl.transpose(nl.load(x)))
-    |                   ^^^^^^^^^^^^
+    |                                ^^^^^^^^^^
    = help: merge free dimensions with reshape, or index some of them with integers
 """

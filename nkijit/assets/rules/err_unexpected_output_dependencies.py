@@ -21,10 +21,11 @@ def right(x):
 
 
 FINDING = r"""
-warning[err_unexpected_output_dependencies]: nisa.dma_copy: two iterations write the same elements of 'out'
+warning[err_unexpected_output_dependencies]: nl.store: two iterations write the same elements of 'out'
   --> err_unexpected_output_dependencies.py:11:9
     |
  11 |         nl.store(out, nl.load(x))
     |         ^^^^^^^^
+   = nl.store is implemented with nisa.dma_copy
    = help: index what is written with the program id or the loop variable, or use nl.sequential_range
 """

@@ -21,10 +21,10 @@ def right(x):
 
 
 FINDING = r"""
-error[err_unsupported_memory]: nl.load: 'src' must be in hbm, it is in sbuf
-  --> err_unsupported_memory.py:11:19
+error[err_unsupported_memory]: nl.load: 'tile' must be in hbm, it is in sbuf
+  --> err_unsupported_memory.py:11:27
     |
  11 |     nl.store(out, nl.load(tile))
-    |                   ^^^^^^^
+    |                           ^^^^
    = help: load it to SBUF, or store it to HBM, first
 """

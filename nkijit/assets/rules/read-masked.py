@@ -23,16 +23,17 @@ def right(x):
 
 
 FINDING = r"""
-warning[read-masked]: nisa.dma_copy: 'out', which is returned, gets undefined values in its elements [0:128, 500:512]
-  --> read-masked.py:12:5
+warning[read-masked]: nl.store: 'out', which is returned, gets undefined values in its elements [0:128, 500:512]
+  --> read-masked.py:12:14
     |
  12 |     nl.store(out, nl.exp(tile))
-    |     ^^^^^^^^
+    |              ^^^
   ::: read-masked.py:12:19
     |
  12 |     nl.store(out, nl.exp(tile))
     |                   ------ 'data' is read here, but nothing has written its elements [0:128, 500:512]
-   = result 0: %out, shared_hbm 128x512 float32, allocated at read-masked.py:9:11
+   = dst: %out, shared_hbm 128x512 float32, allocated at read-masked.py:9:11
    = data: %tile, sbuf 128x512 float32, allocated at read-masked.py:11:12
+   = nl.store is implemented with nisa.dma_copy
    = help: give the same mask to what reads the tile, or fill the tile first
 """

@@ -24,9 +24,9 @@ def right(x):
 
 FINDING = r"""
 error[reduce-cmd-needs-op]: nisa.activation: 'reduce_cmd' is reset_reduce, but 'reduce_op' is not given
-  --> reduce-cmd-needs-op.py:12:19
+  --> reduce-cmd-needs-op.py:12:60
     |
  12 |     nl.store(out, nisa.activation(nl.exp, tile, reduce_cmd=nisa.reduce_cmd.reset_reduce))
-    |                   ^^^^^^^^^^^^^^^
+    |                                                            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
    = help: pass reduce_op=, e.g. nl.add
 """

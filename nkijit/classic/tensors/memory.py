@@ -43,21 +43,22 @@ class DirectAllocation:
         """Return the address (partition, byte) of a tile. Ends the trace if the address is invalid
         for the tile's size."""
         tracer = tracer_for(call)
+        block = f"block {index}: " if index else ""
         try:
             place = _call(self.function, index, partitions, size)
         except ValueError as error:
-            tracer.fail(DIRECT_ALLOCATION, call, f"block {index}: {error}")
+            tracer.fail(DIRECT_ALLOCATION, call, f"{block}{error}")
         parts = ("partition", "byte") if self._in_sbuf else ("bank", "partition", "byte")
         numbers = _integers(place, len(parts))
-        shown = f"block {index}, a tile of {partitions} partitions with {size} bytes each"
+        shown = f"{block}a tile of {partitions} partitions with {size} bytes each"
         if numbers is None:
             expected = ", ".join(parts)
             tracer.fail(
-                DIRECT_ALLOCATION, call, f"{shown}, is placed at {place!r}; expected ({expected})"
+                DIRECT_ALLOCATION, call, f"{shown} is placed at {place!r}; expected ({expected})"
             )
         if not (self._fits_sbuf if self._in_sbuf else _fits_psum)(tracer, partitions, numbers):
             named = ", ".join(f"{part} {n}" for part, n in zip(parts, numbers, strict=True))
-            tracer.fail(DIRECT_ALLOCATION, call, f"{shown}, is placed at {named}")
+            tracer.fail(DIRECT_ALLOCATION, call, f"{shown} is placed at {named}")
         if self._in_sbuf:
             return numbers[0], numbers[1]
         bank, partition, byte = numbers

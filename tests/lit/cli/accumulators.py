@@ -46,7 +46,7 @@ def softmax(x):
     # CHECK-NEXT: --> {{.*}}accumulators.py:[[# @LINE + 7]]:5
     # CHECK: ::: {{.*}}accumulators.py:[[# @LINE + 7]]:5
     # CHECK: | ---------------------- reset by nisa.activation_reduce
-    # CHECK: = help: pass reduce_res= to the last instruction of the reduction, or do not reduce
+    # CHECK: = help: continue the reduction with reduce_cmd=nisa.reduce_cmd.reduce, pass reduce_res= to its last instruction, or do not reduce
     # CHECK: 1 error and 1 warning for trn3 (default)
     sums = nl.ndarray((tile.shape[0], 1), dtype=nl.float32, buffer=nl.sbuf)
     wanted = {"reduce_op": nl.add, "reduce_cmd": command.reset_reduce}

@@ -84,6 +84,6 @@ def barriers(x):
     # BARRIERS-NEXT: = help: pass the tensor in shared HBM that both cores use
     nisa.core_barrier(tile, cores=(0, 1))
     # BARRIERS: warning[barrier-alone]: nisa.core_barrier: 'cores' is 0, which is one core
-    # BARRIERS: = help: pass (0, 1), or leave the barrier out
+    # BARRIERS: = help: pass cores=(0, 1), or leave the barrier out
     nisa.core_barrier(out, cores=(0))
     return out

@@ -166,6 +166,21 @@ nki.kernel @short_or_many(%x: memref<64x2048xf32, #nki.private_hbm>) target=trn3
   nki.return
 }
 
+// The ids are in one partition, and a quadrant is shuffled by itself.
+// CHECK-NOT: [few-partitions]
+nki.kernel @given_partitions(%x: memref<1x4096xi32, #nki.private_hbm>, %y: memref<32x4096xf32, #nki.private_hbm>) target=trn3 {
+  %ids = nki.alloc : memref<1x4096xi32, #nki.sbuf>
+  %bounds = nki.alloc : memref<1x2x4096xi32, #nki.sbuf>
+  %rows = nki.alloc : memref<32x4096xf32, #nki.sbuf>
+  nisa.dma_copy dst=%ids, src=%x
+  nisa.sequence_bounds dst=%bounds, segment_ids=%ids
+  nki.device_print "bounds", %bounds
+  nisa.dma_copy dst=%rows, src=%y
+  nisa.nc_stream_shuffle dst=%rows, src=%rows, shuffle_mask=[1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14, 17, 16, 19, 18, 21, 20, 23, 22, 25, 24, 27, 26, 29, 28, 31, 30]
+  nki.device_print "rows", %rows
+  nki.return
+}
+
 // CHECK: warning[slow-mode]: nisa.tensor_copy: 'src' steps by 2 elements, which loses the mode of 4 elements a cycle: about 256 cycles
 // CHECK: warning[slow-mode]: nisa.tensor_tensor: 'dst' is float32 and the inputs have 16 bits, which loses the mode of 2 elements a cycle: about 512 cycles
 nki.kernel @slow(%x: memref<128x2048xbf16, #nki.private_hbm>) target=trn3 {

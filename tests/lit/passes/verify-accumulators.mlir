@@ -427,7 +427,7 @@ nki.kernel @lost_to_other_lanes() target=trn3 {
 // CHECK-NEXT: {{[0-9]+}} | nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reduce, name="last"
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = unread at the end of the kernel
-// CHECK-NEXT: = help: pass reduce_res= to the last instruction of the reduction, or do not reduce
+// CHECK-NEXT: = help: continue the reduction with reduce_cmd=nisa.reduce_cmd.reduce, pass reduce_res= to its last instruction, or do not reduce
 nki.kernel @unread() target=trn3 {
   %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
   nisa.activation dst=%x, op=exp, data=%x, reduce_op=add, reduce_cmd=reset_reduce
@@ -496,7 +496,7 @@ nki.kernel @not_asked_for() target=trn3 {
 // CHECK-NEXT: |
 // CHECK-NEXT: {{[0-9]+}} | nisa.activation_reduce dst=%x, op=exp, data=%x, reduce_op=add, name="first"
 // CHECK-NEXT: | {{-+}} last set by nisa.activation_reduce 'first'
-// CHECK-NEXT: = help: start the reduction with the same instruction and reduce_cmd.reset_reduce
+// CHECK-NEXT: = help: begin the reduction with the instruction that continues it, and reduce_cmd=nisa.reduce_cmd.reset_reduce
 nki.kernel @goes_on_with_another() target=trn3 {
   %x = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>

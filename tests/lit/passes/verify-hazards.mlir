@@ -86,6 +86,25 @@ nki.kernel @counted(%count: memref<1x1xi32, #nki.private_hbm>) target=trn3 {
   nki.return
 }
 
+// To write after a barrier is to wait for it.
+// CHECK-NOT: [anti-dependence]
+nki.kernel @after_a_barrier_core0(%x: memref<256x64xf32, #nki.private_hbm>) target=trn3 program=[0, 2] {
+  %out = nki.alloc : memref<256x64xf32, #nki.shared_hbm>
+  %x0 = nki.view %x offset=0 pattern=[[64, 128], [1, 64]]
+  %out0 = nki.view %out offset=0 pattern=[[64, 128], [1, 64]]
+  nisa.core_barrier data=%out, cores=[0, 1]
+  nisa.dma_copy dst=%out0, src=%x0
+  nki.return %out
+}
+nki.kernel @after_a_barrier_core1(%x: memref<256x64xf32, #nki.private_hbm>) target=trn3 program=[1, 2] {
+  %out = nki.alloc : memref<256x64xf32, #nki.shared_hbm>
+  %x1 = nki.view %x offset=8192 pattern=[[64, 128], [1, 64]]
+  %out1 = nki.view %out offset=8192 pattern=[[64, 128], [1, 64]]
+  nisa.core_barrier data=%out, cores=[0, 1]
+  nisa.dma_copy dst=%out1, src=%x1
+  nki.return %out
+}
+
 // Two engines write the same elements, and nothing between them reads any.
 nki.kernel @two_writers() target=trn3 {
   %a = nki.alloc : memref<128x64xf32, #nki.sbuf>

@@ -140,7 +140,7 @@ nki.kernel @overwritten() target=trn2 {
   // CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar dst=%psum, data=%psum, op0=multiply, operand0=%two, name="scaled"
   // CHECK-NEXT: | {{-+}} overwritten by nisa.tensor_scalar 'scaled'
   // CHECK-NEXT: = dst: %psum, psum 64x64 float32, allocated at {{.*}}
-  // CHECK: = help: write from PSUM to another tile, or add the parts on the Vector Engine
+  // CHECK: = help: write the result to another tile, move the instruction after the last matmul, or add the parts with nisa.tensor_tensor
   nisa.nc_matmul dst=%psum, stationary=%a, moving=%a, accumulate=true
   nki.return
 }
@@ -176,7 +176,7 @@ nki.kernel @reused() target=trn3 {
   // CHECK-NEXT: {{[0-9]+}} | nisa.tensor_copy dst=%sbuf, src=%psum, name="first tile"
   // CHECK-NEXT: | {{-+}} read by nisa.tensor_copy 'first tile'
   // CHECK-NEXT: = dst: %psum, psum 64x64 float32, allocated at {{.*}}
-  // CHECK: = help: read it behind the last matmul; to start anew, use accumulate=False or another tile
+  // CHECK: = help: read it after the last matmul; for a new group pass accumulate=False, or allocate another tile
   nisa.nc_matmul dst=%psum, stationary=%a, moving=%a
   nisa.tensor_copy dst=%sbuf, src=%psum
   nki.return

@@ -9,6 +9,7 @@ import pytest
 import neuronxcc.nki as classic
 import neuronxcc.nki.language as cnl
 import nkijit as nki
+import nkijit.classic.language as full_name
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit import NkiValidationError
@@ -172,6 +173,15 @@ def test_names_of_the_classic_api():
     finding = found(classic_exp, "err_unsupported_memory", classic.jit)
     assert finding.subject == "nl.load"
     assert marked(finding) == ["cnl.load(x)"]
+
+
+def test_the_classic_api_by_its_full_name():
+    def classic_load(x):
+        full_name.load(full_name.load(x))
+
+    finding = found(classic_load, "err_unsupported_memory", classic.jit)
+    assert finding.subject == "nl.load"
+    assert marked(finding) == ["full_name.load(x)"]
 
 
 def test_an_assignment_is_reported_as_one():

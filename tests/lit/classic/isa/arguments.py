@@ -34,7 +34,7 @@ def perf_mode(x):
 def skipped_addition(x):
     tile = nl.load(x)
     # SKIPPEDADDITION: error[dma-arguments]: nisa.dma_copy: with 'dst_rmw_op' 'oob_mode' must be error
-    # SKIPPEDADDITION-NEXT: --> {{.*}}arguments.py:[[# @LINE + 1]]:5
+    # SKIPPEDADDITION-NEXT: --> {{.*}}arguments.py:[[# @LINE + 1]]:47
     nisa.dma_copy(dst=tile, src=x, dst_rmw_op=np.add, oob_mode=nisa.oob_mode.skip)
     # SKIPPEDADDITION: 1 error for trn2 (--target)
 
@@ -43,8 +43,8 @@ def skipped_addition(x):
 def dtype_of_destination(x):
     tile = nl.load(x)
     ones = nl.full((128, 64), 1, dtype=nl.uint8)
-    # DTYPEOFDESTINATION: error[unsupported]: nisa.tensor_copy_predicated: 'dtype' is float16, 'dst' has elements of type float32
-    # DTYPEOFDESTINATION-NEXT: --> {{.*}}arguments.py:[[# @LINE + 1]]:5
+    # DTYPEOFDESTINATION: error[unsupported]: nisa.tensor_copy_predicated: 'dtype' is float16, 'tile' has elements of type float32
+    # DTYPEOFDESTINATION-NEXT: --> {{.*}}arguments.py:[[# @LINE + 1]]:75
     nisa.tensor_copy_predicated(src=tile, dst=tile, predicate=ones, dtype=nl.float16)
     # DTYPEOFDESTINATION: 1 error for trn2 (--target)
 

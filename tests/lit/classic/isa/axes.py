@@ -41,7 +41,7 @@ def no_such_axis(x):
 @nki.jit
 def axis_of_no_integer(x):
     # AXISOFNOINTEGER: error[argument]: nisa.tensor_reduce: 'axis': expected an integer or several, got 'x'
-    # AXISOFNOINTEGER-NEXT: --> {{.*}}axes.py:[[# @LINE + 1]]:5
+    # AXISOFNOINTEGER-NEXT: --> {{.*}}axes.py:[[# @LINE + 1]]:49
     nisa.tensor_reduce(np.add, nl.load(x), axis="x")
     # AXISOFNOINTEGER: 1 error for trn2 (--target)
 
@@ -49,6 +49,6 @@ def axis_of_no_integer(x):
 @nki.jit
 def rank_of_transpose(x):
     # RANKOFTRANSPOSE: error[transpose-axes]: nisa.dma_transpose: 'src' has 5 dimensions, 2 to 4 can be transposed
-    # RANKOFTRANSPOSE-NEXT: --> {{.*}}axes.py:[[# @LINE + 1]]:5
+    # RANKOFTRANSPOSE-NEXT: --> {{.*}}axes.py:[[# @LINE + 1]]:24
     nisa.dma_transpose(nl.load(x).reshape((128, 2, 2, 4, 4)))
     # RANKOFTRANSPOSE: 1 error for trn2 (--target)

@@ -18,7 +18,7 @@ import nkijit.classic.language as nl
 def triangular(x):
     i, j = nl.mgrid[0:128, 0:64]
     # TRIANGULAR: error[err_unsupported_expression_in_mask]: nisa.tensor_reduce: 'mask' leaves no block of the tile, and the function reads across elements or writes in place
-    # TRIANGULAR-NEXT: --> {{.*}}masks.py:[[# @LINE + 1]]:5
+    # TRIANGULAR-NEXT: --> {{.*}}masks.py:[[# @LINE + 1]]:57
     nisa.tensor_reduce(np.add, nl.load(x), axis=1, mask=j < i)
     # TRIANGULAR: 1 error for trn2 (--target)
 
@@ -28,7 +28,7 @@ def gaps_in_indices(x):
     k = nl.mgrid[0:128, 0:8, 0:8].y
     one = nl.full((128, 1), 1, dtype=nl.float32)
     # GAPSININDICES: error[err_unsupported_expression_in_mask]: nisa.range_select: 'mask' leaves indices with gaps
-    # GAPSININDICES-NEXT: --> {{.*}}masks.py:[[# @LINE + 1]]:5
+    # GAPSININDICES-NEXT: --> {{.*}}masks.py:[[# @LINE + 7]]:14
     nisa.range_select(
         on_true_tile=nl.load(x).reshape((128, 8, 8)),
         comp_op0=np.greater,
@@ -63,8 +63,8 @@ def triangular_operand(x):
 def inside_a_quadrant(x):
     tile = nl.load(x)
     i = nl.arange(128)[:, None]
-    # INSIDEAQUADRANT: error[err_unsupported_expression_in_mask]: nisa.nc_stream_shuffle: 'mask' leaves no block of 'dst' that begins at a quadrant
-    # INSIDEAQUADRANT-NEXT: --> {{.*}}masks.py:[[# @LINE + 1]]:5
+    # INSIDEAQUADRANT: error[err_unsupported_expression_in_mask]: nisa.nc_stream_shuffle: 'mask' leaves no block of 'tile' that begins at a quadrant
+    # INSIDEAQUADRANT-NEXT: --> {{.*}}masks.py:[[# @LINE + 1]]:62
     nisa.nc_stream_shuffle(tile, tile, list(range(32)), mask=i >= 5)
     # INSIDEAQUADRANT: 1 error for trn2 (--target)
 
@@ -72,7 +72,7 @@ def inside_a_quadrant(x):
 @nki.jit
 def masked_other_shape(x):
     i = nl.arange(128)[:, None]
-    # MASKEDOTHERSHAPE: error[err_unsupported_expression_in_mask]: nisa.dma_copy: 'mask' is of shape (128, 64), which 'src' of shape (64, 128) has not
-    # MASKEDOTHERSHAPE-NEXT: --> {{.*}}masks.py:[[# @LINE + 1]]:5
+    # MASKEDOTHERSHAPE: error[err_unsupported_expression_in_mask]: nisa.dma_copy: 'mask' is of shape (128, 64), which 'x.reshape((64, 128))' of shape (64, 128) has not
+    # MASKEDOTHERSHAPE-NEXT: --> {{.*}}masks.py:[[# @LINE + 1]]:57
     nisa.dma_copy(dst=x, src=x.reshape((64, 128)), mask=i < 9)
     # MASKEDOTHERSHAPE: 1 error for trn2 (--target)

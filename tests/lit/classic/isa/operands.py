@@ -19,7 +19,7 @@ import nkijit.classic.language as nl
 def bias_type(x):
     bias = nl.full((128, 1), 1, dtype=nl.int8)
     # BIASTYPE: error[err_activation_bias_invalid_type]: nisa.activation: 'bias' must be a tile of float32, float16 or bfloat16, it has elements of type int8
-    # BIASTYPE-NEXT: --> {{.*}}operands.py:[[# @LINE + 1]]:5
+    # BIASTYPE-NEXT: --> {{.*}}operands.py:[[# @LINE + 1]]:46
     nisa.activation(np.exp, nl.load(x), bias=bias)
     # BIASTYPE: 1 error for trn2 (--target)
 
@@ -28,7 +28,7 @@ def bias_type(x):
 def bias_number(x):
     total = nl.zeros((128, 1), dtype=nl.float32)
     # BIASNUMBER: error[err_activation_bias_invalid_type]: nisa.activation_reduce: 'bias' must be a tile of float32, float16 or bfloat16, it is 0.5
-    # BIASNUMBER-NEXT: --> {{.*}}operands.py:[[# @LINE + 1]]:5
+    # BIASNUMBER-NEXT: --> {{.*}}operands.py:[[# @LINE + 1]]:53
     nisa.activation_reduce(np.exp, nl.load(x), bias=0.5, reduce_op=np.add, reduce_res=total)
     # BIASNUMBER: 1 error for trn2 (--target)
 
@@ -36,8 +36,8 @@ def bias_number(x):
 @nki.jit
 def shapes(x):
     tile = nl.load(x)
-    # SHAPES: error[free-size-match]: nisa.tensor_tensor: operands that do not fit together: 'data1' has (128, 64), 'data2' has (128, 9)
-    # SHAPES-NEXT: --> {{.*}}operands.py:[[# @LINE + 1]]:5
+    # SHAPES: error[free-size-match]: nisa.tensor_tensor: operands that do not fit together: 'tile' has (128, 64), 'tile[:, 0:9]' has (128, 9)
+    # SHAPES-NEXT: --> {{.*}}operands.py:[[# @LINE + 1]]:24
     nisa.tensor_tensor(tile, tile[:, 0:9], np.add)
     # SHAPES: 1 error for trn2 (--target)
 
@@ -45,8 +45,8 @@ def shapes(x):
 @nki.jit
 def partitions(x):
     tile = nl.load(x)
-    # PARTITIONS: error[partitions-match]: nisa.tensor_tensor: operands that do not fit together: 'data1' has (128, 64), 'data2' has (64, 64)
-    # PARTITIONS-NEXT: --> {{.*}}operands.py:[[# @LINE + 1]]:5
+    # PARTITIONS: error[partitions-match]: nisa.tensor_tensor: operands that do not fit together: 'tile' has (128, 64), 'tile[0:64]' has (64, 64)
+    # PARTITIONS-NEXT: --> {{.*}}operands.py:[[# @LINE + 1]]:24
     nisa.tensor_tensor(tile, tile[0:64], np.add)
     # PARTITIONS: 1 error for trn2 (--target)
 
@@ -54,7 +54,7 @@ def partitions(x):
 @nki.jit
 def no_tile(x):
     # NOTILE: error[argument]: nisa.tensor_copy: 'src': expected a tensor, got 3.0
-    # NOTILE-NEXT: --> {{.*}}operands.py:[[# @LINE + 1]]:5
+    # NOTILE-NEXT: --> {{.*}}operands.py:[[# @LINE + 1]]:22
     nisa.tensor_copy(3.0)
     # NOTILE: 1 error for trn2 (--target)
 
@@ -62,7 +62,7 @@ def no_tile(x):
 @nki.jit
 def no_expression(x):
     # NOEXPRESSION: error[argument]: nisa.iota: 'expr': expected an index expression, got 7.5
-    # NOEXPRESSION-NEXT: --> {{.*}}operands.py:[[# @LINE + 1]]:5
+    # NOEXPRESSION-NEXT: --> {{.*}}operands.py:[[# @LINE + 1]]:15
     nisa.iota(7.5, dtype=nl.int32)
     # NOEXPRESSION: 1 error for trn2 (--target)
 
@@ -70,6 +70,6 @@ def no_expression(x):
 @nki.jit
 def flat_expression(x):
     # FLATEXPRESSION: error[err_1d_arange_not_supported]: nisa.iota: 'expr' is of shape (64,)
-    # FLATEXPRESSION-NEXT: --> {{.*}}operands.py:[[# @LINE + 1]]:5
+    # FLATEXPRESSION-NEXT: --> {{.*}}operands.py:[[# @LINE + 1]]:15
     nisa.iota(nl.arange(64), dtype=nl.int32)
     # FLATEXPRESSION: 1 error for trn2 (--target)

@@ -28,7 +28,7 @@ def immutable(x):
 def not_returned(x: nt.mutable_tensor):
     # UNRETURNED: error[err_mutable_parameter_not_returned]: nl.store: parameter 'x' is written, and not returned
     # UNRETURNED-NEXT: --> {{.*}}parameters.py:[[# @LINE + 6]]:5
-    # UNRETURNED: = help: add the parameter to what the kernel returns
+    # UNRETURNED: = help: add the parameter to the kernel's return statement
     # UNRETURNED: 1 error for trn2 (default)
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     tile = nl.load(x)

@@ -38,7 +38,7 @@ automatic = ncc.force_auto_alloc(modulo)
 
 @nki.jit
 def half(x):
-    # HALF: error[direct-allocation]: nl.ndarray: block (), a tile of 64 partitions with 32 bytes each, is placed at partition 32, byte 0
+    # HALF: error[direct-allocation]: nl.ndarray: a tile of 64 partitions with 32 bytes each is placed at partition 32, byte 0
     # HALF-NEXT: --> {{.*}}placement.py:[[# @LINE + 3]]:12
     # HALF: = help: SBUF: partition 0, for up to 64 partitions also 64, for up to 32 also 32 and 96; PSUM: a bank from 0 to 7, partition 0, byte 0
     place = ncc.sbuf.alloc(lambda index, partitions, size: (partitions // 2, 0))
@@ -48,27 +48,27 @@ def half(x):
 
 @nki.jit
 def byte():
-    # BYTE: error[direct-allocation]: nl.ndarray: block (), a tile of 8 partitions with 32 bytes each, is placed at partition 0, byte -32
+    # BYTE: error[direct-allocation]: nl.ndarray: a tile of 8 partitions with 32 bytes each is placed at partition 0, byte -32
     nl.ndarray((8, 8), dtype=nl.float32, buffer=ncc.sbuf.alloc(lambda i, p, f: (0, -f)))
 
 
 @nki.jit
 def bank():
-    # BANK: error[direct-allocation]: nl.ndarray: block (1,), a tile of 8 partitions with 32 bytes each, is placed at bank 8, partition 0, byte 0
+    # BANK: error[direct-allocation]: nl.ndarray: block (1,): a tile of 8 partitions with 32 bytes each is placed at bank 8, partition 0, byte 0
     place = ncc.psum.mod_alloc(base_bank=7, num_bank_tiles=(2,))
     nl.ndarray((2, nl.par_dim(8), 8), dtype=nl.float32, buffer=place)
 
 
 @nki.jit
 def partition():
-    # PARTITION: error[direct-allocation]: nl.ndarray: block (), a tile of 8 partitions with 32 bytes each, is placed at bank 0, partition 32, byte 0
+    # PARTITION: error[direct-allocation]: nl.ndarray: a tile of 8 partitions with 32 bytes each is placed at bank 0, partition 32, byte 0
     place = ncc.psum.mod_alloc(base_bank=0, base_partition=32)
     nl.ndarray((8, 8), dtype=nl.float32, buffer=place)
 
 
 @nki.jit
 def shape():
-    # SHAPE: error[direct-allocation]: nl.ndarray: block (), a tile of 8 partitions with 32 bytes each, is placed at (0, 0, 0); expected (partition, byte)
+    # SHAPE: error[direct-allocation]: nl.ndarray: a tile of 8 partitions with 32 bytes each is placed at (0, 0, 0); expected (partition, byte)
     nl.ndarray((8, 8), dtype=nl.float32, buffer=ncc.sbuf.alloc(lambda i, p, f: (0, 0, 0)))
 
 
@@ -85,7 +85,7 @@ def mixed(x):
     # MIXED-NEXT: --> {{.*}}placement.py:[[# @LINE + 7]]:13
     # MIXED: ::: {{.*}}placement.py:[[# @LINE + 5]]:12
     # MIXED: | ---------- has an address
-    # MIXED: = help: place this tile as well, or none of them (nki.compiler.force_auto_alloc)
+    # MIXED: = help: allocate it with nl.ndarray and buffer=nki.compiler.sbuf.mod_alloc(...) as well, or place no tile (nki.compiler.force_auto_alloc)
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     place = ncc.sbuf.mod_alloc(base_addr=0)
     tile = nl.ndarray((128, 8), dtype=x.dtype, buffer=place)

@@ -134,7 +134,7 @@ def block_dimension(x, rows):
 @nki.jit
 def shapes(x, rows):
     tile = nl.load(x)
-    # CHECK: error[free-size-match]: nl.add: operands that do not fit together: 'x' has (128, 64), 'y' has (128, 32)
+    # CHECK: error[free-size-match]: nl.add: operands that do not fit together: 'tile' has (128, 64), 'tile[:, 0:32]' has (128, 32)
     # CHECK: = help: give it tiles whose shapes broadcast
     nl.add(tile, tile[:, 0:32])
 
@@ -228,7 +228,7 @@ def load_from_sbuf(x, rows):
 @nki.jit
 def store_to_psum(x, rows):
     banked = nl.ndarray((128, 64), np.float32, buffer=nl.psum)
-    # CHECK: error[err_unsupported_memory]: nl.store: 'dst' must be in hbm, it is in psum
+    # CHECK: error[err_unsupported_memory]: nl.store: 'banked' must be in hbm, it is in psum
     nl.store(banked, nl.load(x))
 
 
@@ -241,7 +241,7 @@ def transposed_load_from_sbuf(x, rows):
 @nki.jit
 def atomic_without_indices(x, rows):
     out = nl.ndarray((128, 64), x.dtype, buffer=nl.shared_hbm)
-    # CHECK: error[unsupported]: nl.atomic_rmw: 'dst' has no index that is a tile, the one form that is documented
+    # CHECK: error[unsupported]: nl.atomic_rmw: 'out' has no index that is a tile, the one form that is documented
     nl.atomic_rmw(out, nl.load(x), np.add)
 
 
@@ -276,7 +276,7 @@ def too_many_dimensions(x, rows):
 @nki.jit
 def product_of_cubes(x, rows):
     tile = nl.load(x)
-    # CHECK: error[err_exceed_max_supported_dimension]: nl.matmul: 'x' of shape (128, 8, 8) has 3 dimensions; legal: 2
+    # CHECK: error[err_exceed_max_supported_dimension]: nl.matmul: 'tile.reshape((128, 8, 8))' of shape (128, 8, 8) has 3 dimensions; legal: 2
     nl.matmul(tile.reshape((128, 8, 8)), tile)
 
 
@@ -297,26 +297,26 @@ def seed_of_more_bits(x, rows):
 
 @nki.jit
 def partitions(x, rows):
-    # CHECK: error[alloc-partitions]: nki.alloc: a tile in sbuf has at most 128 partitions, this one has 256
+    # CHECK: error[alloc-partitions]: nl.zeros: a tile in sbuf has at most 128 partitions, this one has 256
     nl.zeros((256, 64), np.float32)
 
 
 @nki.jit
 def rows_of_a_load(x, rows):
     hbm = nl.ndarray((256, 64), x.dtype, buffer=nl.hbm)
-    # CHECK: error[alloc-partitions]: nki.alloc: a tile in sbuf has at most 128 partitions, this one has 256
+    # CHECK: error[alloc-partitions]: nl.load: a tile in sbuf has at most 128 partitions, this one has 256
     nl.load(hbm)
 
 
 @nki.jit
 def size_of_a_dimension(x, rows):
-    # CHECK: error[transpose-shape]: nisa.nc_transpose: the Tensor Engine transposes at most 128x128, 'data' is 128x512
+    # CHECK: error[transpose-shape]: nl.transpose: the Tensor Engine transposes at most 128x128, 'data' is 128x512
     nl.transpose(nl.zeros((128, 512), np.float32))
 
 
 @nki.jit
 def operand_in_hbm(x, rows):
-    # CHECK: error[buffer]: nisa.activation: 'data' must be in sbuf or psum, it is in private_hbm
+    # CHECK: error[buffer]: nl.exp: 'x' must be in sbuf or psum, it is in private_hbm
     nl.exp(x)
 
 

@@ -9,7 +9,7 @@
 
 // In PSUM; some in SBUF and some in HBM.
 // CHECK: error[collective-buffer]: ncc.all_reduce: 'srcs' lives in psum
-// CHECK: error[collective-buffer]: ncc.all_reduce: some tensors live in HBM, others in SBUF
+// CHECK: error[collective-buffer]: ncc.all_reduce: 'srcs' lives in sbuf, 'dsts' lives in private_hbm
 nki.kernel @all_reduce_buffer() target=trn3 {
   %p = nki.alloc : memref<4x64xf32, #nki.psum>
   %s = nki.alloc : memref<4x64xf32, #nki.private_hbm>
@@ -112,7 +112,7 @@ nki.kernel @all_reduce_shape() target=trn3 {
 
 // In PSUM; some in SBUF and some in HBM.
 // CHECK: error[collective-buffer]: ncc.all_gather: 'srcs' lives in psum
-// CHECK: error[collective-buffer]: ncc.all_gather: some tensors live in HBM, others in SBUF
+// CHECK: error[collective-buffer]: ncc.all_gather: 'srcs' lives in sbuf, 'dsts' lives in private_hbm
 nki.kernel @all_gather_buffer() target=trn3 {
   %p = nki.alloc : memref<4x64xf32, #nki.psum>
   %s = nki.alloc : memref<4x64xf32, #nki.private_hbm>
@@ -220,7 +220,7 @@ nki.kernel @all_gather_shape() target=trn3 {
 
 // In PSUM; some in SBUF and some in HBM.
 // CHECK: error[collective-buffer]: ncc.reduce_scatter: 'srcs' lives in psum
-// CHECK: error[collective-buffer]: ncc.reduce_scatter: some tensors live in HBM, others in SBUF
+// CHECK: error[collective-buffer]: ncc.reduce_scatter: 'srcs' lives in sbuf, 'dsts' lives in private_hbm
 nki.kernel @reduce_scatter_buffer() target=trn3 {
   %p = nki.alloc : memref<4x64xf32, #nki.psum>
   %s = nki.alloc : memref<4x64xf32, #nki.private_hbm>
@@ -852,7 +852,7 @@ nki.kernel @collective_permute_shape() target=trn3 {
 
 // In PSUM; some in SBUF and some in HBM.
 // CHECK: error[collective-buffer]: ncc.collective_permute_implicit: 'srcs_by_channel' lives in psum
-// CHECK: error[collective-buffer]: ncc.collective_permute_implicit: some tensors live in HBM, others in SBUF
+// CHECK: error[collective-buffer]: ncc.collective_permute_implicit: 'srcs_by_channel' lives in sbuf, 'dsts_by_channel' lives in private_hbm
 nki.kernel @collective_permute_implicit_buffer() target=trn3 {
   %p = nki.alloc : memref<4x64xf32, #nki.psum>
   %s = nki.alloc : memref<4x64xf32, #nki.private_hbm>
@@ -950,7 +950,7 @@ nki.kernel @collective_permute_implicit_channels() target=trn3 {
 
 // In PSUM; some in SBUF and some in HBM.
 // CHECK: error[collective-buffer]: ncc.collective_permute_implicit_reduce: 'srcs0_by_channel' lives in psum
-// CHECK: error[collective-buffer]: ncc.collective_permute_implicit_reduce: some tensors live in HBM, others in SBUF
+// CHECK: error[collective-buffer]: ncc.collective_permute_implicit_reduce: 'srcs0_by_channel' lives in sbuf, 'dsts_by_channel' lives in private_hbm
 nki.kernel @collective_permute_implicit_reduce_buffer() target=trn3 {
   %p = nki.alloc : memref<4x64xf32, #nki.psum>
   %s = nki.alloc : memref<4x64xf32, #nki.private_hbm>

@@ -91,7 +91,7 @@ nki.kernel @alloc_address_byte() target=trn3 {
 // CHECK-NEXT: {{[0-9]+}} | %tile = nki.alloc address=[0, 7168] : memref<128x64xf32, #nki.psum>
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = result: %tile, psum 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: use a multiple of 2048 (nl.tile_size.psum_bank_fmax_bytes)
+// CHECK-NEXT: = help: use a multiple of 2048 (nl.tile_size.psum_bank_fmax_bytes), e.g. address=(0, 2048)
 nki.kernel @alloc_address_bank() target=trn3 {
   %tile = nki.alloc address=[0, 7168] : memref<128x64xf32, #nki.psum>
   nki.return
@@ -194,7 +194,7 @@ nki.kernel @indirect_base_trn2() target=trn2 {
 // CHECK-NEXT: {{[0-9]+}} | nisa.dma_copy dst=%out, src=%view
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = src: %view, sbuf 16x4 float32, a view of %tile (sbuf 16x8 float32), allocated at {{.*}}
-// CHECK-NEXT: = help: copy the elements to a tile of their own first
+// CHECK-NEXT: = help: gather into a tile first, with nisa.tensor_copy for .indirect() and nisa.dma_copy for vector_offset=, and pass that tile
 // CHECK: error[indirect-operand]: nisa.dma_copy: 'dst' is addressed with .indirect(), which it does not take
 nki.kernel @indirect_operand(%x: memref<64x8xf32, #nki.private_hbm>) target=trn3 {
   %tile = nki.alloc : memref<16x8xf32, #nki.sbuf>

@@ -344,7 +344,7 @@ nki.kernel @activate2_function() target=trn3 {
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = imm0: %imm0, sbuf 128x1 float32, allocated at {{.*}}
 // CHECK-NEXT: = imm1: %imm1, sbuf 128x1 bfloat16, allocated at {{.*}}
-// CHECK-NEXT: = help: copy one of the two into a tile of the other type with nisa.tensor_copy
+// CHECK-NEXT: = help: allocate the tiles with one data type, or convert one of them with nisa.tensor_copy first
 nki.kernel @activate2_imm_dtypes() target=trn3 {
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -403,7 +403,7 @@ nki.kernel @activate2_function_as_op0() target=trn3 {
 // CHECK-NEXT: |
 // CHECK-NEXT: {{[0-9]+}} | nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=bypass, op1=add
 // CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = help: move the operation to op0, or set op0
+// CHECK-NEXT: = help: pass the operator as op0 and its operand as imm0, with op1=nl.bypass; or set op0 as well
 nki.kernel @activate2_op1_alone() target=trn3 {
   %zero = arith.constant 0.0 : f32
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>

@@ -306,7 +306,7 @@ nki.kernel @tensor_scalar_operands() target=trn3 {
 // CHECK-NEXT: |
 // CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar dst=%dst, data=%data, op0=abs, operand0=%operand
 // CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = help: leave the operand out
+// CHECK-NEXT: = help: leave the operand out, or pass op0=nl.add with the operand and the unary operator as op1
 // CHECK: error[unary-operand]: nisa.tensor_scalar: 'op0' is nl.reciprocal, which takes no operand, but 'operand0' is a tile
 // CHECK: error[unary-operand]: nisa.tensor_scalar: 'op1' is nl.abs, which takes no operand, but 'operand1' is 2.0
 nki.kernel @tensor_scalar_unary() target=trn3 {
@@ -596,7 +596,7 @@ nki.kernel @tensor_scalar_reduce_no_operand() target=trn3 {
 // CHECK-NEXT: |
 // CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=abs, operand0=%two, reduce_op=add
 // CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = help: leave the operand out
+// CHECK-NEXT: = help: leave the operand out, or pass op0=nl.add with the operand and the unary operator as op1
 // CHECK: error[unary-operand]: nisa.tensor_scalar_reduce: 'op0' is nl.reciprocal, which takes no operand, but 'operand0' is a tile
 nki.kernel @tensor_scalar_reduce_unary() target=trn3 {
   %two = arith.constant 2.0 : f32
@@ -677,7 +677,7 @@ nki.kernel @tensor_scalar_reduce_reduce_cmd() target=trn3 {
 // CHECK-NEXT: |
 // CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_init=%zero
 // CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = help: use reduce_cmd.load_reduce, or leave reduce_init out
+// CHECK-NEXT: = help: pass reduce_cmd=nisa.reduce_cmd.load_reduce, or leave reduce_init out
 // CHECK: error[reduce-init]: nisa.tensor_scalar_reduce: 'reduce_init' is given, but 'reduce_cmd' is reset_reduce
 nki.kernel @tensor_scalar_reduce_reduce_init() target=trn3 {
   %two = arith.constant 2.0 : f32
@@ -695,7 +695,7 @@ nki.kernel @tensor_scalar_reduce_reduce_init() target=trn3 {
 // CHECK-NEXT: |
 // CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_cmd=load_reduce
 // CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = help: pass the initial value, or start with reduce_cmd.reset_reduce
+// CHECK-NEXT: = help: pass the initial value (reduce_init= or imm1=), or reduce_cmd=nisa.reduce_cmd.reset_reduce
 nki.kernel @tensor_scalar_reduce_load() target=trn3 {
   %two = arith.constant 2.0 : f32
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -743,7 +743,7 @@ nki.kernel @tensor_scalar_cumulative_generation() target=trn2 {
 // CHECK-NEXT: |
 // CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=abs, op1=add, imm0=%two
 // CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = help: leave the operand out
+// CHECK-NEXT: = help: leave the operand out, or pass op0=nl.add with the operand and the unary operator as op1
 // CHECK: error[unary-operand]: nisa.tensor_scalar_cumulative: 'op0' is nl.abs, which takes no operand, but 'imm0' is a tile
 nki.kernel @tensor_scalar_cumulative_unary() target=trn3 {
   %two = arith.constant 2.0 : f32
@@ -792,7 +792,7 @@ nki.kernel @tensor_scalar_cumulative_reduce_cmd() target=trn3 {
 // CHECK-NEXT: |
 // CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%two, reduce_cmd=load_reduce
 // CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = help: pass the initial value, or start with reduce_cmd.reset_reduce
+// CHECK-NEXT: = help: pass the initial value (reduce_init= or imm1=), or reduce_cmd=nisa.reduce_cmd.reset_reduce
 nki.kernel @tensor_scalar_cumulative_load() target=trn3 {
   %two = arith.constant 2.0 : f32
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>

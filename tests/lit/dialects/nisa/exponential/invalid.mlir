@@ -156,7 +156,7 @@ nki.kernel @exponential_reduce_cmd() target=trn3 {
 // CHECK-NEXT: |
 // CHECK-NEXT: {{[0-9]+}} | nisa.exponential dst=%dst, src=%src, reduce_cmd=reset_reduce, reduce_init=%one
 // CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = help: use reduce_cmd.load_reduce, or leave reduce_init out
+// CHECK-NEXT: = help: pass reduce_cmd=nisa.reduce_cmd.load_reduce, or leave reduce_init out
 // CHECK: error[reduce-init]: nisa.exponential: 'reduce_init' is given, but 'reduce_cmd' is reduce
 // CHECK: error[reduce-init]: nisa.exponential: 'reduce_init' is given, but 'reduce_cmd' is idle
 nki.kernel @exponential_reduce_init() target=trn3 {

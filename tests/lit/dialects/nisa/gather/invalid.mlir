@@ -32,7 +32,7 @@ nki.kernel @shuffle_buffers() target=trn3 {
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = src: %src, sbuf 32x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = dst: %dst, sbuf 32x64 bfloat16, allocated at {{.*}}
-// CHECK-NEXT: = help: copy one of the two into a tile of the other type with nisa.tensor_copy
+// CHECK-NEXT: = help: allocate the tiles with one data type, or convert one of them with nisa.tensor_copy first
 nki.kernel @shuffle_dtype() target=trn3 {
   %dst = nki.alloc : memref<32x64xbf16, #nki.sbuf>
   %src = nki.alloc : memref<32x64xf32, #nki.sbuf>
@@ -185,7 +185,7 @@ nki.kernel @local_gather_partitions() target=trn3 {
 // CHECK-NEXT: {{[0-9]+}} | nisa.local_gather dst=%out, src_buffer=%tile, index=%index
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = src_buffer: %tile, sbuf 24x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: take a multiple of 16 partitions
+// CHECK-NEXT: = help: allocate the tile with a multiple of 16 partitions, and use a part of it
 // CHECK: error[start-partition]: nisa.local_gather: 'src_buffer' starts at partition 8; with 16 partitions it can start at 0, 32, 64 or 96
 // CHECK: error[start-partition]: nisa.local_gather: 'src_buffer' starts at partition 16; with 16 partitions it can start at 0, 32, 64 or 96
 nki.kernel @local_gather_cores() target=trn3 {
@@ -209,7 +209,7 @@ nki.kernel @local_gather_cores() target=trn3 {
 // CHECK-NEXT: |
 // CHECK-NEXT: {{[0-9]+}} | nisa.local_gather dst=%dst, src_buffer=%src, index=%index, num_elem_per_idx=3
 // CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = help: pass num_valid_indices and num_elem_per_idx, and allocate dst with their product
+// CHECK-NEXT: = help: pass num_elem_per_idx=1, 2, 4, 8, 16 or 32, and allocate dst with num_valid_indices * num_elem_per_idx elements per partition
 nki.kernel @local_gather_width() target=trn3 {
   %dst = nki.alloc : memref<32x192xf32, #nki.sbuf>
   %src = nki.alloc : memref<32x64xf32, #nki.sbuf>

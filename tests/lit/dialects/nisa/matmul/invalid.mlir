@@ -433,7 +433,7 @@ nki.kernel @nc_transpose_tensor_size() target=trn3 {
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = dst: %dst, psum 64x128 float32, allocated at {{.*}}
 // CHECK-NEXT: = data: %data, sbuf 128x64 bfloat16, allocated at {{.*}}
-// CHECK-NEXT: = help: copy one of the two into a tile of the other type with nisa.tensor_copy
+// CHECK-NEXT: = help: allocate the tiles with one data type, or convert one of them with nisa.tensor_copy first
 nki.kernel @nc_transpose_dtype() target=trn3 {
   %dst = nki.alloc : memref<64x128xf32, #nki.psum>
   %data = nki.alloc : memref<128x64xbf16, #nki.sbuf>

@@ -250,7 +250,7 @@ nki.kernel @memset_integers() target=trn3 {
 // CHECK-NEXT: |
 // CHECK-NEXT: {{[0-9]+}} | nisa.dma_copy dst=%tile, src=%view, dge_mode=hwdge
 // CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = help: leave dge_mode out, or use dge_mode.swdge
+// CHECK-NEXT: = help: leave dge_mode out, or pass dge_mode=nisa.dge_mode.swdge
 // CHECK: error[vector-dge]: nisa.dma_copy: 'dge_mode' is none, a vector of indices needs swdge or unknown
 nki.kernel @dma_copy_vector_dge(%x: memref<64x8xf32, #nki.private_hbm>) target=trn3 {
   %rows = nki.alloc : memref<16x1xi32, #nki.sbuf>

@@ -176,7 +176,7 @@ nki.kernel @dropout_free_size() target=trn3 {
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = data: %data, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = dst: %dst, sbuf 128x64 bfloat16, allocated at {{.*}}
-// CHECK-NEXT: = help: copy one of the two into a tile of the other type with nisa.tensor_copy
+// CHECK-NEXT: = help: allocate the tiles with one data type, or convert one of them with nisa.tensor_copy first
 nki.kernel @dropout_dtype() target=trn3 {
   %zero = arith.constant 0.0 : f32
   %dst = nki.alloc : memref<128x64xbf16, #nki.sbuf>

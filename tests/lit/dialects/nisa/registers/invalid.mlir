@@ -73,7 +73,7 @@ nki.kernel @register_store_elements() target=trn3 {
 // CHECK-NEXT: {{[0-9]+}} | nisa.register_load dst=%r, src=%view
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = src: %view, private_hbm 1 int32, a view of %x (private_hbm 4 int32), an argument of the kernel
-// CHECK-NEXT: = help: copy the elements to a tile of their own first
+// CHECK-NEXT: = help: gather into a tile first, with nisa.tensor_copy for .indirect() and nisa.dma_copy for vector_offset=, and pass that tile
 nki.kernel @register_indirect(%x: memref<4xi32, #nki.private_hbm>) target=trn3 {
   %r = nki.register
   %row = nki.alloc : memref<1x1xi32, #nki.sbuf>

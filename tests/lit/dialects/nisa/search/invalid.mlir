@@ -155,7 +155,7 @@ nki.kernel @match_replace8_free_size() target=trn3 {
 // CHECK-NEXT: {{[0-9]+}} | nisa.topk val_dst=%val, idx_dst=%idx, src=%src, n=64
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = src: %src, sbuf 24x4 bfloat16, allocated at {{.*}}
-// CHECK-NEXT: = help: take a multiple of 16 partitions
+// CHECK-NEXT: = help: allocate the tile with a multiple of 16 partitions, and use a part of it
 // CHECK: error[start-partition]: nisa.topk: 'src' starts at partition 8; with 16 partitions it can start at 0, 32, 64 or 96
 nki.kernel @topk_cores() target=trn3 {
   %val = nki.alloc : memref<24x8xbf16, #nki.sbuf>
@@ -176,7 +176,7 @@ nki.kernel @topk_cores() target=trn3 {
 // CHECK-NEXT: |
 // CHECK-NEXT: {{[0-9]+}} | nisa.topk val_dst=%val, idx_dst=%idx, src=%src, n=7
 // CHECK-NEXT: | {{\^+}}
-// CHECK-NEXT: = help: change n or the width of val_dst, or split the elements and merge the results
+// CHECK-NEXT: = help: pass n of at most 16 times the elements per partition of src, and a val_dst of at most n elements per partition
 // CHECK: error[topk-size]: nisa.topk: 'n' must be 8 to 65535, it is 65536
 nki.kernel @topk_n() target=trn3 {
   %val = nki.alloc : memref<16x8xbf16, #nki.sbuf>
@@ -246,7 +246,7 @@ nki.kernel @nonzero_generation() target=trn1 {
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = dst: %dst, sbuf 128x64 int32, allocated at {{.*}}
 // CHECK-NEXT: = src: %src, sbuf 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: allocate dst with one element per partition more than src
+// CHECK-NEXT: = help: allocate dst with one more element per partition than src, for the count
 nki.kernel @nonzero_count() target=trn3 {
   %dst = nki.alloc : memref<128x64xi32, #nki.sbuf>
   %src = nki.alloc : memref<128x64xf32, #nki.sbuf>

@@ -124,7 +124,7 @@ nki.kernel @tensor_copy_predicated_predicate_dtype() target=trn3 {
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = src: %other, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = dst: %narrow, sbuf 128x64 bfloat16, allocated at {{.*}}
-// CHECK-NEXT: = help: copy one of the two into a tile of the other type with nisa.tensor_copy
+// CHECK-NEXT: = help: allocate the tiles with one data type, or convert one of them with nisa.tensor_copy first
 // CHECK: error[same-dtype]: nisa.tensor_copy_predicated: different data types: 'src' is uint32, 'dst' is int32
 nki.kernel @tensor_copy_predicated_dtypes() target=trn3 {
   %narrow = nki.alloc : memref<128x64xbf16, #nki.sbuf>
@@ -303,14 +303,14 @@ nki.kernel @range_select_reduce_cmd() target=trn3 {
 }
 
 // Indices that float32 does not tell apart.
-// CHECK: error[index-range]: nisa.range_select: indices run from 16777154 to 16777217
+// CHECK: error[index-range]: nisa.range_select: indices run from 16777154 to 16777217, float32 has every integer only up to 16777216
 // CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
 // CHECK-NEXT: |
 // CHECK-NEXT: {{[0-9]+}} | nisa.range_select dst=%tile, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column, range_start=16777154
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = on_true_tile: %tile, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: move range_start and the bounds closer to 0 by the same number
-// CHECK: error[index-range]: nisa.range_select: indices run from -16777217 to -16777154
+// CHECK: error[index-range]: nisa.range_select: indices run from -16777217 to -16777154, float32 has every integer only up to 16777216
 nki.kernel @range_select_indices() target=trn3 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
@@ -320,14 +320,14 @@ nki.kernel @range_select_indices() target=trn3 {
 }
 
 // A value other than the lowest float32: minus infinity, 0, or near by.
-// CHECK: error[on-false-value]: nisa.range_select: 'on_false_value' is -inf
+// CHECK: error[on-false-value]: nisa.range_select: 'on_false_value' must be -3.4028235e+38, it is -inf
 // CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
 // CHECK-NEXT: |
 // CHECK-NEXT: {{[0-9]+}} | nisa.range_select dst=%tile, on_true_tile=%tile, comp_op0=greater_equal, comp_op1=less, bound0=%column, bound1=%column, on_false_value=0xFF800000
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = help: leave on_false_value out
-// CHECK: error[on-false-value]: nisa.range_select: 'on_false_value' is 0
-// CHECK: error[on-false-value]: nisa.range_select: 'on_false_value' is -3.3999999521443642e+38
+// CHECK: error[on-false-value]: nisa.range_select: 'on_false_value' must be -3.4028235e+38, it is 0
+// CHECK: error[on-false-value]: nisa.range_select: 'on_false_value' must be -3.4028235e+38, it is -3.3999999521443642e+38
 nki.kernel @range_select_on_false_value() target=trn3 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %column = nki.alloc : memref<128x1xf32, #nki.sbuf>

@@ -51,7 +51,7 @@ nki.kernel @dma_transpose_dtype() target=trn3 {
 // CHECK-NEXT: {{[0-9]+}} | nisa.dma_transpose dst=%dst, src=%src
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT:   = src: %src, private_hbm 2048 bfloat16, allocated at {{.*}}
-// CHECK-NEXT:   = help: leave axes= out, or reshape the source
+// CHECK-NEXT:   = help: leave axes= out, which reverses the dimensions, and loop over those that stay in place
 // CHECK: error[transpose-axes]: nisa.dma_transpose: 'src' has 5 dimensions, 2 to 4 can be transposed
 nki.kernel @dma_transpose_rank() target=trn3 {
   %dst = nki.alloc : memref<128x16xbf16, #nki.sbuf>
