@@ -8,7 +8,6 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from types import FunctionType, MappingProxyType, MethodType
 from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Generic, Self, cast, overload
@@ -39,8 +38,9 @@ from nkijit.passes.diagnostics.findings import Findings, render
 from nkijit.traced.findings import findings
 from nkijit.traced.kernel import TracedKernel
 from nkijit.traced.strictness import is_strict
-from nkijit.tracing.dtype_names import CURRENT, as_dtype, note_misspelling
-from nkijit.tracing.python_errors import error_of, finding_of
+from nkijit.tracing.combined_errors import error_with
+from nkijit.tracing.dtype_names import CURRENT, as_dtype
+from nkijit.tracing.kernel_errors import finding_of, without_consequences
 from nkijit.tracing.python_loops import PythonLoops
 from nkijit.tracing.results import finish_trace, named_tuple_of, note_no_result
 from nkijit.tracing.target import (
@@ -610,27 +610,30 @@ class Kernel(Generic[_P]):
         call = inspect.BoundArguments(self._parameters, cast(Any, body))
         try:
             result = tracer.run(lambda: self._body(tracer, call))
-        except NkiValidationError:
+        except NkiValidationError as error:
             # The findings name the user's lines; frames inside nkijit would only hide them.
-            found = findings([tracer.kernel], tracer.diagnostics, complete=False)
-            raise NkiValidationError(found) from None
+            recorded = without_consequences(tracer.diagnostics, error)
+            raise NkiValidationError(self._found(tracer, recorded)) from None
         except Exception as error:
-            functions = vars(import_module(f"{self._GENERATION}.language"))
-            current = self._GENERATION == CURRENT
-            about_python = finding_of(error, functions, writes=current)
-            if about_python is not None:
-                recorded = [*tracer.diagnostics, about_python]
-                found = findings([tracer.kernel], recorded, complete=False)
-                raise error_of(error, found) from None
-            if isinstance(error, TypeError):
-                note_misspelling(error, self._GENERATION)
-            found = findings([tracer.kernel], tracer.diagnostics, complete=False)
-            if found:
-                error.add_note(f"nkijit found before this:\n{render(found)}")
-            raise
+            recorded = without_consequences(tracer.diagnostics, error)
+            finding = finding_of(error, self._function, self._GENERATION)
+            if finding is None:
+                if found := self._found(tracer, recorded):
+                    error.add_note(f"nkijit found before this:\n{render(found)}")
+                raise
+            raise error_with(error, self._found(tracer, [*recorded, finding])) from None
         finish_trace(tracer, self._function, result)
         tracer.schedule(self._schedule, self._function)
         return tracer, result
+
+    def _found(self, tracer: Tracer, recorded: Sequence[Diagnostic]) -> Findings:
+        """Return the findings of a trace that an exception ended.
+
+        Args:
+            tracer: the tracer, with the part of the kernel that was traced.
+            recorded: the findings of tracing.
+        """
+        return findings([tracer.kernel], recorded, complete=False)
 
     def _parameter(self, tensor: NkiTensor) -> Any:
         """Return a tensor as the body receives it."""

@@ -16,6 +16,13 @@ _LONGEST = 100
 DTYPE_HINT = "pass a data type of nl, e.g. dtype=nl.float32"
 
 
+INSTRUCTION_HINT = (
+    "instructions return a handle and write to the tile that is given as dst: allocate it with "
+    "nl.ndarray and pass that"
+)
+"""Advice for the result of an instruction in the place of a tile."""
+
+
 def shown(value: Any) -> str:
     """Return a value as text for a message."""
     text = " ".join(repr(value).split())
@@ -33,10 +40,7 @@ def hint_for(value: Any, expected: str) -> str:
     wants_tile = "tile" in expected or "tensor" in expected
     is_tensor = hasattr(value, "shape") and hasattr(value, "buffer")
     if name == "NkiInstruction":
-        return (
-            "instructions return a handle and write to the tile that is given as dst: allocate it "
-            "with nl.ndarray and pass that"
-        )
+        return INSTRUCTION_HINT
     if value is None and wants_tile:
         return "pass a tile, e.g. what nl.load or nl.ndarray returns"
     if is_tensor and "operator" not in expected and not wants_tile:
