@@ -23,8 +23,8 @@ CALL_ARGUMENTS = rule(
 PYTHON_ERROR = rule(
     "python-error",
     "python",
-    "The Python code of a kernel, and of the functions that it calls, raises no exception while the "
-    "kernel is traced.",
+    "The Python code of a kernel, and of the functions that it calls, raises no exception while "
+    "the kernel is traced.",
     "the kernel's Python runs while it is traced, with the arguments of this call: correct the "
     "line, or pass arguments for which it raises nothing",
     "NKI programming model",

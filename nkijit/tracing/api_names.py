@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
@@ -109,7 +110,7 @@ def api_function(call: str, generation: str) -> Any:
 
 
 def parameters_of(function: Any) -> list[inspect.Parameter]:
-    """Return the parameters of a function, without `self`, `*args` and `**kwargs`.
+    """Return the parameters of a function, without `self` and `**kwargs`.
 
     Returns an empty list for None, and for objects without a signature.
     """
@@ -119,5 +120,9 @@ def parameters_of(function: Any) -> list[inspect.Parameter]:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return []
-    variable = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
-    return [p for p in parameters if p.name != "self" and p.kind not in variable]
+    return [p for p in parameters if p.name != "self" and p.kind is not p.VAR_KEYWORD]
+
+
+def names_of(parameters: Iterable[inspect.Parameter]) -> list[str]:
+    """Return the names of parameters, without `*args`."""
+    return [p.name for p in parameters if p.kind is not p.VAR_POSITIONAL]

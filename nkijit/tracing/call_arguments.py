@@ -18,7 +18,7 @@ from nkijit.dialects.spelling import did_you_mean
 from nkijit.passes.diagnostics.diagnostic import Diagnostic, Fix
 from nkijit.passes.diagnostics.places import Position, Span
 from nkijit.passes.diagnostics.source_text import source_of_code, source_text
-from nkijit.tracing.api_names import ApiName, api_name_of, parameters_of
+from nkijit.tracing.api_names import ApiName, api_name_of, names_of, parameters_of
 from nkijit.tracing.locations import evaluated, span_of
 from nkijit.tracing.tracebacks import Raised
 
@@ -159,7 +159,7 @@ class _Passed:
 
 
 def _in_order(parameters: Sequence[inspect.Parameter]) -> list[str]:
-    return [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY]
+    return names_of(p for p in parameters if p.kind is not p.KEYWORD_ONLY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,13 +178,14 @@ class _Mismatch:
         in_order = _in_order(parameters)
         given = in_order[: len(passed.in_order)]
         bound = passed.bound(parameters)
-        needed = [p.name for p in parameters if p.default is p.empty]
-        names = [p.name for p in parameters]
+        needed = names_of(p for p in parameters if p.default is p.empty)
+        names = names_of(parameters)
+        takes_any = any(p.kind is p.VAR_POSITIONAL for p in parameters)
         found = _Mismatch(
             [name for name in needed if name not in bound],
             [name for name in passed.by_name if name not in names],
             [name for name in passed.by_name if name in given],
-            max(0, len(passed.in_order) - len(in_order)),
+            0 if takes_any else max(0, len(passed.in_order) - len(in_order)),
         )
         return found if any((found.missing, found.unknown, found.twice, found.surplus)) else None
 
@@ -212,7 +213,7 @@ class _Called:
 
     @property
     def _known(self) -> list[str]:
-        return [parameter.name for parameter in self.parameters]
+        return names_of(self.parameters)
 
     @property
     def _notes(self) -> tuple[str, ...]:

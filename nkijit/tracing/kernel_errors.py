@@ -20,7 +20,9 @@ from nkijit.tracing.tracebacks import Raised, entries_of, is_defect, marked_in, 
 def finding_of(
     error: Exception, function: Callable[..., Any], generation: str
 ) -> Diagnostic | None:
-    """Return the finding for an exception that ended a trace; None for a defect of nkijit.
+    """Return the finding for an exception that ended a trace.
+
+    Returns None for defects of nkijit, and where this process has no memory left.
 
     Args:
         error: the exception, at the place where nkijit has caught it.
@@ -28,9 +30,8 @@ def finding_of(
         generation: the package of the API that the kernel is written for.
     """
     raised = Raised.of(error)
-    if not raised.entries or (
-        raised.by_nkijit and is_defect(error) and not isinstance(error, RecursionError)
-    ):
+    is_own = raised.by_nkijit and is_defect(error) and not isinstance(error, RecursionError)
+    if is_own or not raised.entries or isinstance(error, MemoryError):
         return None
     functions = vars(import_module(f"{generation}.language"))
     return (

@@ -40,7 +40,7 @@ from nkijit.dialects.spelling import did_you_mean
 from nkijit.language.creation import allocate
 from nkijit.language.tiles import in_sbuf, temporary
 from nkijit.passes.diagnostics.places import positions
-from nkijit.tracing.api_names import api_function, parameters_of
+from nkijit.tracing.api_names import api_function, names_of, parameters_of
 from nkijit.tracing.call_arguments import undocumented
 from nkijit.tracing.dtype_names import CLASSIC
 from nkijit.tracing.locations import Sites, author_frame
@@ -62,7 +62,7 @@ def refuse_rest(call: str, rest: Mapping[str, Any]) -> None:
         texts = undocumented(call, author_frame())
         if texts is not None:
             tracer.stop(texts.finding(tuple(positions(tracer.location()))))
-        known = [parameter.name for parameter in parameters_of(api_function(call, CLASSIC))]
+        known = names_of(parameters_of(api_function(call, CLASSIC)))
         names = ", ".join(f"'{name}'" for name in rest)
         suggestions = "".join(did_you_mean(name, known) for name in rest)
         message = f"arguments that are not documented: {names}{suggestions}"
