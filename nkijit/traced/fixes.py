@@ -25,7 +25,7 @@ def with_fix(finding: Diagnostic) -> Diagnostic:
     if finding.fix is not None or not finding.where:
         return finding
     place = _Place(finding)
-    for fix_of in (_spelling, _data_type, _word, _division, _column):
+    for fix_of in (_spelling, _data_type, _word, _called, _division, _column):
         fix = fix_of(place)
         if fix is not None:
             return replace(finding, fix=fix)
@@ -135,16 +135,32 @@ _MODULES = {"nl": "language", "nisa": "isa"}
 
 
 def _word(place: _Place) -> Fix | None:
-    """Replace a name in quotes by the object: `"exp"` by `nl.exp`."""
+    """Replace a name in quotes by the object, `"exp"` by `nl.exp`, or a function by an operator."""
     match = _OBJECT.match(place.finding.help)
     node = None if match is None else place.marked()
-    if match is None or not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+    if match is None or node is None:
         return None
     alias = place.source.alias(_MODULES[match[1]])
+    if isinstance(node, ast.Attribute) and "got the function" in place.finding.message:
+        return None if alias is None else place.replacing(node, f"{alias}.{match[2]}")
+    if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+        return None
     meant = match[2].rpartition(".")[2]
     if alias is None or not (node.value == meant or did_you_mean(node.value, [meant])):
         return None
     return place.replacing(node, f"{alias}.{match[2]}")
+
+
+_CALLED = re.compile(r" was called here; pass ([\w.]+)$")
+
+
+def _called(place: _Place) -> Fix | None:
+    """Replace the call of an operator by the operator: `nl.exp(t)` by `nl.exp`."""
+    match = _CALLED.search(place.finding.help)
+    node = None if match is None else place.marked()
+    if match is None or not isinstance(node, ast.Call):
+        return None
+    return place.replacing(node, match[1])
 
 
 _FLOAT = re.compile(r"\bgot .*\d\.\d|is a float\b|float.* cannot be interpreted as an integer")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import FrameType, ModuleType
 from typing import Any, cast
@@ -92,6 +92,29 @@ def texts_of(node: ast.AST | None, frame: FrameType) -> CallTexts | None:
     return called.texts(mismatch)
 
 
+def texts_of_arguments(
+    subject: str, signature: inspect.Signature, in_order: int, named: Iterable[str]
+) -> CallTexts:
+    """Return the texts for arguments of a kernel that Python cannot bind.
+
+    Args:
+        subject: the kernel in findings.
+        signature: the parameters of the kernel.
+        in_order: the number of arguments without a name.
+        named: the names of the others.
+    """
+    parameters = list(signature.parameters.values())
+    rest = [p for p in parameters if p.kind is p.VAR_KEYWORD]
+    parameters = [p for p in parameters if p.kind is not p.VAR_KEYWORD]
+    known = names_of(parameters)
+    passed = _Passed([""] * in_order, {name: "" for name in named if name in known or not rest})
+    mismatch = _Mismatch.of(parameters, passed)
+    parts = [] if mismatch is None else _sentences(mismatch, parameters, passed)
+    takes = f"{subject} takes {', '.join(known) or 'no arguments'}"
+    help = "pass each argument of the kernel once"
+    return CallTexts(subject, "; ".join(parts), (takes,), help, ())
+
+
 def undocumented(call: str, frame: FrameType | None) -> CallTexts | None:
     """Return the texts for a running call of the classic API that fits the current one.
 
@@ -113,6 +136,28 @@ def undocumented(call: str, frame: FrameType | None) -> CallTexts | None:
         return None
     called = _Called(node, frame, call, parameters_of(name.value), passed)
     return called.of_the_other_api(name, named)
+
+
+def argument_of(frame: FrameType | None, name: str) -> ast.expr | None:
+    """Return the expression that a running call of an API function passes for a parameter.
+
+    Args:
+        frame: the frame of the user's code that calls the function.
+        name: the parameter.
+
+    Returns None if the source does not show the argument.
+    """
+    node = None if frame is None else evaluated(frame.f_code, frame.f_lasti)
+    if frame is None or not isinstance(node, ast.Call):
+        return None
+    parameters = parameters_of(value_of(node.func, frame))
+    found: dict[str | None, ast.expr] = {}
+    for parameter, argument in zip(_in_order(parameters), node.args, strict=False):
+        if isinstance(argument, ast.Starred):
+            break
+        found[parameter] = argument
+    found |= {keyword.arg: keyword.value for keyword in node.keywords}
+    return found.get(name)
 
 
 def value_of(node: ast.expr, frame: FrameType) -> Any:
@@ -201,6 +246,29 @@ def _named_in(name: ApiName, passed: _Passed) -> dict[str, str] | None:
 # ------------------------------------------------------------------ texts
 
 
+def _sentences(
+    mismatch: _Mismatch, parameters: Sequence[inspect.Parameter], passed: _Passed
+) -> list[str]:
+    """Return the differences between arguments and parameters in words."""
+    known = names_of(parameters)
+    parts: list[str] = []
+    if mismatch.surplus:
+        most = len(_in_order(parameters))
+        takes = f"at most {most} argument{'s' * (most != 1)}" if most else "no arguments"
+        parts.append(f"it takes {takes} in order, the call has {most + mismatch.surplus}")
+    for name in mismatch.unknown:
+        hint = did_you_mean(name, [k for k in known if k not in passed.by_name])
+        parts.append(f"there is no argument '{name}'{hint}")
+    parts += [f"argument '{name}' is passed twice" for name in mismatch.twice]
+    meant = {name for name in known if f"did you mean '{name}'?" in "".join(parts)}
+    missing = [f"'{name}'" for name in mismatch.missing if name not in meant]
+    if missing:
+        few = len(missing) == 1
+        listed = " and ".join(filter(None, (", ".join(missing[:-1]), missing[-1])))
+        parts.append(f"argument{'s' * (not few)} {listed} {'is' if few else 'are'} missing")
+    return parts
+
+
 @dataclass(frozen=True, slots=True)
 class _Called:
     """A call of a function with arguments that do not match."""
@@ -220,27 +288,9 @@ class _Called:
         known = ", ".join(self._known) or "no arguments"
         return (f"{self.subject} takes {known}",)
 
-    def _sentences(self, mismatch: _Mismatch) -> list[str]:
-        parts: list[str] = []
-        if mismatch.surplus:
-            most = len(_in_order(self.parameters))
-            takes = f"at most {most} argument{'s' * (most != 1)}" if most else "no arguments"
-            parts.append(f"it takes {takes} in order, the call has {most + mismatch.surplus}")
-        for name in mismatch.unknown:
-            hint = did_you_mean(name, [k for k in self._known if k not in self.passed.by_name])
-            parts.append(f"there is no argument '{name}'{hint}")
-        parts += [f"argument '{name}' is passed twice" for name in mismatch.twice]
-        meant = {name for name in self._known if f"did you mean '{name}'?" in "".join(parts)}
-        missing = [f"'{name}'" for name in mismatch.missing if name not in meant]
-        if missing:
-            few = len(missing) == 1
-            listed = " and ".join(filter(None, (", ".join(missing[:-1]), missing[-1])))
-            parts.append(f"argument{'s' * (not few)} {listed} {'is' if few else 'are'} missing")
-        return parts
-
     def texts(self, mismatch: _Mismatch) -> CallTexts:
         """Return the texts for a call that the function's own signature explains."""
-        message = "; ".join(self._sentences(mismatch))
+        message = "; ".join(_sentences(mismatch, self.parameters, self.passed))
         help = f"pass each once, by name; nkijit explain {self.subject} describes them"
         if mismatch.unknown:
             near = {name: did_you_mean(name, self._known).split("'") for name in mismatch.unknown}
@@ -266,7 +316,7 @@ class _Called:
         """
         mismatch = _Mismatch.of(self.parameters, _Passed(by_name=named))
         other = name.other
-        parts = [] if mismatch is None else self._sentences(mismatch)
+        parts = [] if mismatch is None else _sentences(mismatch, self.parameters, self.passed)
         differs = mismatch is not None and DST in (*mismatch.missing, *mismatch.unknown)
         where = f", where instructions {_RESULT[other.is_classic]}" if differs else ""
         parts.append(f"the call fits {other.api}{where}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import Any, cast
 
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.operators import OPERATORS
@@ -50,6 +50,13 @@ def hint_for(value: Any, expected: str) -> str:
         )
     if wants_tile and (own := getattr(value, "nki_tile_hint", "")):
         return own
+    if wants_tile and isinstance(value, (list, tuple)):
+        if all(isinstance(item, (int, float, list, tuple)) for item in cast("list[Any]", value)):
+            return (
+                "a list of numbers is no tensor: pass an array to the kernel, e.g. "
+                "np.array(..., np.float32)"
+            )
+        return "pass one tile, e.g. an item of the list"
     if wants_tile and not is_tensor and getattr(value, "shape", ()) != ():
         return (
             "pass the array to the kernel as an argument, or make it a constant with "
