@@ -479,7 +479,7 @@ class Kernel(Generic[_P]):
             bound = self._parameters.bind(*given, **named)
         except TypeError as error:
             texts = texts_of_arguments(self._subject, self._parameters, len(given), named)
-            raise error_with(error, [texts.finding(self._place_of_call())]) from None
+            raise error_with(error, [texts.finding(self._place_of_call(), error)]) from None
         bound.apply_defaults()
         try:
             return collect(bound.arguments, self._function_parameters.names)

@@ -38,14 +38,15 @@ class CallTexts:
     """The keywords that the function does not have, else the name of the function."""
     fix: Fix | None = None
 
-    def finding(self, where: tuple[Position, ...]) -> Diagnostic:
-        """Return the finding at these lines, the innermost first."""
+    def finding(self, where: tuple[Position, ...], error: TypeError | None = None) -> Diagnostic:
+        """Return the finding at these lines, the innermost first; `error` is that of Python."""
+        notes = self.notes if error is None else (*self.notes, f"Python: {error}")
         return Diagnostic(
             CALL_ARGUMENTS,
             self.message,
             self.subject,
             where,
-            self.notes,
+            notes,
             help=self.help,
             marked=self.marked,
             fix=self.fix,
@@ -62,7 +63,7 @@ def finding_of(error: BaseException, raised: Raised) -> Diagnostic | None:
     if not isinstance(error, TypeError) or not raised.is_direct:
         return None
     texts = texts_of(raised.node, raised.frame)
-    return None if texts is None else texts.finding(raised.where)
+    return None if texts is None else texts.finding(raised.where, error)
 
 
 def texts_of(node: ast.AST | None, frame: FrameType) -> CallTexts | None:

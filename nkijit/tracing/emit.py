@@ -120,12 +120,13 @@ def emit(op_class: type[NisaOp], arguments: dict[str, Any]) -> NkiInstruction:
         else:
             try:
                 attr = _encode(kind, value, encoded)
-            except ArgumentError:
+            except ArgumentError as rejection:
                 member = _member_numbered(kind, value)
                 if member is None:
-                    hint = hint_for(value, kind.expected)
                     if isinstance(kind, OperatorKind):
                         error, hint = _of_operator(tracer, name, kind, value)
+                    else:
+                        error, hint = rejection, hint_for(value, kind.expected)
                     return _reject(tracer, op_class, name, error, hint)
                 shown = f"{type(member).__name__}.{member.name}"
                 message = f"'{name}' is the number {value}, which stands for {shown}"

@@ -35,7 +35,10 @@ def finding_of(error: BaseException, raised: Raised, generation: str) -> Diagnos
     if texts is None:
         return None
     subject, message, help = texts
-    return Diagnostic(UNKNOWN_NAME, message, subject, raised.where, help=help, marked=raised.marked)
+    # An error of the API is the message itself.
+    notes = () if raised.by_nkijit else (f"Python: {error}",)
+    where, marked = raised.where, raised.marked
+    return Diagnostic(UNKNOWN_NAME, message, subject, where, notes, help=help, marked=marked)
 
 
 def _of_variable(error: NameError, raised: Raised, generation: str) -> tuple[str, str, str] | None:

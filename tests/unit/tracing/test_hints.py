@@ -69,7 +69,7 @@ def test_parameters_are_listed_when_an_argument_is_missing():
         kernel.trace(X)
     (finding,) = caught.value.diagnostics
     assert finding.rule.id == "call-arguments"
-    assert finding.notes == ("nisa.tensor_copy takes dst, src, engine, name",)
+    assert finding.notes[0] == "nisa.tensor_copy takes dst, src, engine, name"
 
 
 def test_modules_are_no_names_that_were_meant():
