@@ -37,16 +37,18 @@ class CallTexts:
     marked: tuple[Span, ...]
     """The keywords that the function does not have, else the name of the function."""
     fix: Fix | None = None
+    quotes: bool = True
+    """Whether the error of Python is about the same arguments, and is quoted."""
 
     def finding(self, where: tuple[Position, ...], error: TypeError | None = None) -> Diagnostic:
         """Return the finding at these lines, the innermost first; `error` is that of Python."""
-        notes = self.notes if error is None else (*self.notes, f"Python: {error}")
+        python = () if error is None or not self.quotes else (f"Python: {error}",)
         return Diagnostic(
             CALL_ARGUMENTS,
             self.message,
             self.subject,
             where,
-            notes,
+            (*self.notes, *python),
             help=self.help,
             marked=self.marked,
             fix=self.fix,
@@ -327,7 +329,9 @@ class _Called:
         written, fix = self._rewritten(named, mismatch)
         help = "; ".join(filter(None, (written, elsewhere)))
         marked = self._marked(() if mismatch is None else mismatch.unknown)
-        return CallTexts(self.subject, "; ".join(parts), self._notes, help, marked, fix)
+        return CallTexts(
+            self.subject, "; ".join(parts), self._notes, help, marked, fix, quotes=False
+        )
 
     def _marked(self, unknown: Sequence[str]) -> tuple[Span, ...]:
         nodes = [keyword for keyword in self.node.keywords if keyword.arg in unknown]

@@ -80,6 +80,8 @@ def _without_inner_frames(error: BaseException) -> TracebackType | None:
     kept = [entry for entry in entries[:end] if not _is_own(entry)]
     if is_defect(error):
         kept += entries[end:]
+    else:
+        vars(error)[_INTENDED] = True
     trace: TracebackType | None = None
     for entry in reversed(kept):
         trace = TracebackType(trace, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
@@ -94,6 +96,10 @@ def entries_of(error: BaseException) -> list[TracebackType]:
         entries.append(trace)
         trace = trace.tb_next
     return entries
+
+
+_INTENDED = "_nkijit_intended"
+"""An attribute of exceptions that are no defects, whose last frames were removed."""
 
 
 def _is_of_library(entry: TracebackType) -> bool:
@@ -111,6 +117,8 @@ def is_defect(error: BaseException) -> bool:
     memory) and modules that are not installed are not defects.
     """
     if isinstance(error, (OSError, MemoryError, ImportError, SyntaxError, ArgSpecParseError)):
+        return False
+    if _INTENDED in vars(error):
         return False
     entries = entries_of(error)
     if not entries or not _is_of_library(entries[-1]):

@@ -51,13 +51,13 @@ def _of_variable(error: NameError, raised: Raised, generation: str) -> tuple[str
         message = "it has no value yet: no assignment to it has run before this line"
         help = "assign it on every path to this line, also if a condition fails or a loop is empty"
         return subject, message, help
-    hint = did_you_mean(name, _visible(raised.frame))
-    message = f"no variable, function or import is called '{name}'{hint}"
+    message = f"no variable, function or import is called '{name}'"
     known = [ApiName(generation, short, name) for short in MODULES]
     meant = next((each for each in known if each.value is not None), None)
     if meant is not None:
         return subject, message, f"write {meant.in_findings} if you mean the name of the API"
-    return subject, message, _IMPORTS.get(name, "").format(api=known[0])
+    hint = did_you_mean(name, _visible(raised.frame))
+    return subject, message + hint, _IMPORTS.get(name, "").format(api=known[0])
 
 
 _IMPORTS = {
