@@ -95,7 +95,11 @@ def _spelling(place: _Place) -> Fix | None:
         if len(meant) != 1 or "data type" in text:
             continue
         known = text.partition("did you mean")[0]
-        wrong = [word for word in _QUOTED.findall(known) if did_you_mean(word, meant)]
+        wrong = [
+            word
+            for word in _QUOTED.findall(known)
+            if did_you_mean(word, meant) or DTYPE_WORDS.get(word.lower()) == meant[0]
+        ]
         spans = [span for word in dict.fromkeys(wrong) for span in _occurrences(place, word)]
         if len(spans) == 1:
             return Fix(spans[0], _text_of(spans[0]), meant[0])
