@@ -38,7 +38,7 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings, render
 from nkijit.passes.diagnostics.places import Position, positions
-from nkijit.traced.findings import findings
+from nkijit.traced.findings import findings, found_by_passes
 from nkijit.traced.kernel import TracedKernel
 from nkijit.traced.strictness import is_strict
 from nkijit.tracing.call_arguments import texts_of_arguments
@@ -663,19 +663,24 @@ class Kernel(Generic[_P]):
                 if found := self._found(tracer, recorded):
                     error.add_note(f"nkijit found before this:\n{render(found)}")
                 raise
-            raise error_with(error, self._found(tracer, [*recorded, finding])) from None
+            raise error_with(error, self._found(tracer, recorded, finding)) from None
         finish_trace(tracer, self._function, result)
         tracer.schedule(self._schedule, self._function)
         return tracer, result
 
-    def _found(self, tracer: Tracer, recorded: Sequence[Diagnostic]) -> Findings:
+    def _found(
+        self, tracer: Tracer, recorded: Sequence[Diagnostic], *ended: Diagnostic
+    ) -> Findings:
         """Return the findings of a trace that an exception ended.
 
         Args:
             tracer: the tracer, with the part of the kernel that was traced.
             recorded: the findings of tracing.
+            ended: the finding for the exception. It left out no instruction before its line.
         """
-        return findings([tracer.kernel], recorded, complete=False)
+        kernels = [tracer.kernel]
+        found = found_by_passes(kernels, recorded, complete=False)
+        return findings(kernels, [*recorded, *ended], complete=False, found=found)
 
     def _parameter(self, tensor: NkiTensor) -> Any:
         """Return a tensor as the body receives it."""

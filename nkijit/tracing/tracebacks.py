@@ -33,8 +33,8 @@ _R = TypeVar("_R")
 def without_own_frames(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Decorate a function that users call: its exceptions have no frames of nkijit.
 
-    Findings name the user's lines, so they need no frames below the call, except for an exception
-    of the user's code, which debuggers show at its line. Defects of nkijit keep the frames after
+    Findings name the user's lines, so they need no frames below the call, except for exceptions of
+    the user's code, which debuggers show at their line. Defects of nkijit keep the frames after
     the last frame of the user's code.
     """
 
@@ -44,7 +44,7 @@ def without_own_frames(function: Callable[_P, _R]) -> Callable[_P, _R]:
             return function(*args, **kwargs)
         # A bare `raise` does not add this frame again.
         except NkiValidationError as error:
-            own = any(finding.rule is PYTHON_ERROR for finding in error.diagnostics)
+            own = any(found.rule.category == PYTHON_ERROR.category for found in error.diagnostics)
             error.__traceback__ = _without_inner_frames(error) if own else None
             raise
         except Exception as error:

@@ -178,8 +178,10 @@ class ClassicKernel(Kernel[_P]):
     def _parameter(self, tensor: NkiTensor) -> Any:
         return ClassicTile(tensor)
 
-    def _found(self, tracer: Tracer, recorded: Sequence[Diagnostic]) -> Findings:
-        return Findings(map(with_error_name, super()._found(tracer, recorded)))
+    def _found(
+        self, tracer: Tracer, recorded: Sequence[Diagnostic], *ended: Diagnostic
+    ) -> Findings:
+        return Findings(map(with_error_name, super()._found(tracer, recorded, *ended)))
 
     def _body(self, tracer: Tracer, call: inspect.BoundArguments) -> Any:
         function = with_conjunctions(self._function)
