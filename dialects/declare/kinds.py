@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from types import FunctionType
 from typing import Any, cast
 
 from xdsl.dialects.builtin import Float32Type, MemRefType, i32, i64
@@ -147,7 +148,9 @@ class PropertyKind(AttrConstraint, ABC):
 
 
 def described(value: Any) -> str:
-    """Return a value, shortened to one line, and its type, for a message."""
+    """Return a value, shortened to one line, and its type for a message."""
+    if isinstance(value, FunctionType):
+        return f"the function {value.__qualname__}"
     text = " ".join(repr(value).split())
     if len(text) > 60:
         text = text[:57] + "..."

@@ -148,17 +148,18 @@ class Selection(Tracing):
     def chosen(self) -> Chosen:
         """Return the only kernel of a Python file, with its arguments. Raises UsageError."""
         path, _ = split_kernel(self.file)
-        return the_only(self.all_chosen(), path)
+        return the_only(self.all_chosen(), path, self.python_module)
 
     def all_chosen(self) -> list[Chosen]:
         """Return the kernels of a Python file, or only the kernel that FILE:KERNEL names."""
         path, name = split_kernel(self.file)
         request = KernelRequest(self.values, self.target, self.cores, self.denial.selectors)
         shown = STDIN if path == STANDARD_INPUT else path
-        return chosen_of(self._module, path, name, request, shown=shown)
+        return chosen_of(self.python_module, path, name, request, shown=shown)
 
     @cached_property
-    def _module(self) -> ModuleType:
+    def python_module(self) -> ModuleType:
+        """The executed Python file."""
         path, _ = split_kernel(self.file)
         if path == STANDARD_INPUT:
             return run_text(_stdin())

@@ -15,7 +15,7 @@ from nkijit.cli.options import Locations, Output
 from nkijit.cli.selection import Selection
 from nkijit.discovery.errors import UsageError, failure_of
 from nkijit.discovery.python_files import STDIN
-from nkijit.discovery.selection import Chosen, checked
+from nkijit.discovery.selection import Chosen, checked, no_kernel
 from nkijit.host.terminal import has_colours, progress_bar, show_findings
 from nkijit.kernels.kernel import Kernel
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
@@ -191,7 +191,7 @@ class _Checker:
                     continue
                 kernels = selection.all_chosen()
                 if not kernels and not several:
-                    raise UsageError(f"{selection.file} has no kernel")
+                    raise no_kernel(selection.file, selection.python_module)
                 if selection.arg and len(kernels) > 1:
                     names = ", ".join(chosen.name for chosen in kernels)
                     raise UsageError(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dis
 import traceback
 
-from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseError
+from xdsl.utils.exceptions import DiagnosticException, ParseError
 from xdsl.utils.lexer import Span
 
 from nkijit.host.installed import is_library_file
@@ -14,6 +13,7 @@ from nkijit.passes.diagnostics.documents import Failure
 from nkijit.passes.diagnostics.errors import with_notes
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.styled import printable
+from nkijit.tracing.tracebacks import is_defect
 
 
 class UsageError(Exception):
@@ -27,7 +27,7 @@ def failure_of(error: BaseException) -> Failure:
     calls, and asks for a bug report.
     """
     message, where = _message_of(error)
-    if _is_defect(error):
+    if is_defect(error):
         message = f"{message}\n{_DEFECT}\n{_library_frames(error)}"
     return Failure(printable(message.rstrip()), where)
 
@@ -59,30 +59,10 @@ def _message_of(error: BaseException) -> tuple[str, tuple[Position, ...]]:
     ]
     named = "".join(traceback.format_exception_only(error))
     if not frames:
-        return named if _is_defect(error) else f"error: {error}", ()
+        return named if is_defect(error) else f"error: {error}", ()
     shown = ["Traceback (most recent call last):\n", *traceback.format_list(frames), named]
     where = [Position(f.filename, f.lineno or 1, (f.colno or 0) + 1) for f in reversed(frames)]
     return "".join(shown), tuple(where)
-
-
-def _is_defect(error: BaseException) -> bool:
-    """Whether an exception is unintended: library code raised it, but not by a `raise` statement.
-
-    A failed `assert` is unintended as well. Errors of the operating system (files, memory) and
-    modules that are not installed are not defects.
-    """
-    if isinstance(error, (OSError, MemoryError, ImportError, SyntaxError, ArgSpecParseError)):
-        return False
-    entry = error.__traceback__
-    if entry is None:
-        return False
-    while entry.tb_next is not None:
-        entry = entry.tb_next
-    code = entry.tb_frame.f_code
-    if not is_library_file(code.co_filename):
-        return False
-    operation = dis.opname[code.co_code[entry.tb_lasti]]
-    return operation != "RAISE_VARARGS" or isinstance(error, AssertionError)
 
 
 def _library_frames(error: BaseException) -> str:

@@ -19,6 +19,7 @@ from nkijit.discovery.argument_text import Random
 from nkijit.discovery.config import Config, KernelConfig, config_for
 from nkijit.discovery.errors import UsageError
 from nkijit.discovery.examples import examples_of
+from nkijit.discovery.undecorated import without_decorator
 from nkijit.kernels.kernel import Kernel
 from nkijit.passes.diagnostics.denial import Denial
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
@@ -149,6 +150,8 @@ def chosen_of(
         if name not in kernels:
             known = ", ".join(kernels) or "none"
             near = did_you_mean(name, kernels)
+            if undecorated := without_decorator(module, name):
+                raise UsageError(f"{shown or path} has no kernel '{name}': {undecorated}")
             raise UsageError(f"{path} has no kernel '{name}'; it has {known}{near}")
         kernels = {name: kernels[name]}
     own = {n: k for n, k in kernels.items() if _is_of(k, module)}
@@ -168,8 +171,22 @@ def chosen_of(
     ]
 
 
-def the_only(found: Sequence[Chosen], path: str) -> Chosen:
-    """Return the only kernel of a file. Raises UsageError for none or several."""
+def no_kernel(path: str, module: ModuleType) -> UsageError:
+    """Return the error for an executed file without kernels."""
+    undecorated = without_decorator(module)
+    return UsageError(f"{path} has no kernel{f': {undecorated}' if undecorated else ''}")
+
+
+def the_only(found: Sequence[Chosen], path: str, module: ModuleType) -> Chosen:
+    """Return the only kernel of a file. Raises UsageError for none or several.
+
+    Args:
+        found: the kernels of the file.
+        path: the file.
+        module: the executed file.
+    """
+    if not found:
+        raise no_kernel(path, module)
     if len(found) != 1:
         known = f": {', '.join(each.name for each in found)}" if found else ""
         raise UsageError(f"{path} has {len(found)} kernels{known}; name one as {path}:KERNEL")

@@ -8,7 +8,6 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from types import FunctionType, MappingProxyType, MethodType
 from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Generic, Self, cast, overload
@@ -21,8 +20,10 @@ from nkijit.dialects.collection import without_collection
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion, nc_version
 from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.tiles import memref_type
 from nkijit.host.file_state import FileState
+from nkijit.host.installed import is_library_file
 from nkijit.kernels.arguments import (
     ArgumentTypeError,
     TensorArgument,
@@ -36,11 +37,15 @@ from nkijit.kernels.hooks import WATCHERS
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings, render
-from nkijit.traced.findings import findings
+from nkijit.passes.diagnostics.places import Position, positions
+from nkijit.traced.findings import findings, found_by_passes
 from nkijit.traced.kernel import TracedKernel
 from nkijit.traced.strictness import is_strict
-from nkijit.tracing.dtype_names import CURRENT, as_dtype, note_misspelling
-from nkijit.tracing.python_errors import error_of, finding_of
+from nkijit.tracing.call_arguments import texts_of_arguments
+from nkijit.tracing.combined_errors import error_with
+from nkijit.tracing.dtype_names import CURRENT, as_dtype
+from nkijit.tracing.kernel_errors import finding_of, without_consequences
+from nkijit.tracing.locations import author_frame, definition_of, location_at
 from nkijit.tracing.python_loops import PythonLoops
 from nkijit.tracing.results import finish_trace, named_tuple_of, note_no_result
 from nkijit.tracing.target import (
@@ -246,7 +251,14 @@ class Kernel(Generic[_P]):
         tracer = active_tracer()
         if tracer is not None:
             self._check_inside(tracer)
-            return self._function(*self._args, *args, **{**self._kwargs, **kwargs})
+            given, named = (*self._args, *args), {**self._kwargs, **kwargs}
+            try:
+                return self._function(*given, **named)
+            except TypeError as error:
+                if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+                    raise
+                texts = texts_of_arguments(self._subject, self._parameters, len(given), named)
+                raise TypeError(f"{texts.subject}: {texts.message}") from None
         arguments, tensors = self._collect(args, kwargs)
         traced = self._specialise(arguments, tensors)
         return self._run(traced, [tensor.value for tensor in tensors])
@@ -462,9 +474,36 @@ class Kernel(Generic[_P]):
     def _collect(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[dict[str, Any], list[TensorArgument]]:
-        bound = self._parameters.bind(*self._args, *args, **{**self._kwargs, **kwargs})
+        given, named = (*self._args, *args), {**self._kwargs, **kwargs}
+        try:
+            bound = self._parameters.bind(*given, **named)
+        except TypeError as error:
+            texts = texts_of_arguments(self._subject, self._parameters, len(given), named)
+            raise error_with(error, [texts.finding(self._place_of_call(), error)]) from None
         bound.apply_defaults()
-        return collect(bound.arguments, self._function_parameters.names)
+        try:
+            return collect(bound.arguments, self._function_parameters.names)
+        except ArgumentTypeError as error:
+            raise self._refused(error) from None
+
+    @property
+    def _subject(self) -> str:
+        """The kernel in findings."""
+        return f"kernel '{self.__name__}'"
+
+    def _refused(self, error: ArgumentTypeError) -> Exception:
+        """Return the exception with the finding for a value that is no argument of a kernel."""
+        help = "pass an array of a data type of nl, or a value that is known while tracing"
+        finding = Diagnostic(ARGUMENT, str(error), self._subject, self._place_of_call(), help=help)
+        return error_with(error, [finding])
+
+    def _place_of_call(self) -> tuple[Position, ...]:
+        """Return the position of the user's call of the kernel, else of the kernel's definition."""
+        frame = author_frame()
+        if frame is not None and not is_library_file(frame.f_code.co_filename):
+            return tuple(positions(location_at(frame.f_code, frame.f_lasti)))
+        code = getattr(self._function, "__code__", None)
+        return () if code is None else (definition_of(code),)
 
     @without_own_frames
     def run_ranks(self, ranks: Sequence[Sequence[Any]]) -> list[Any]:
@@ -550,7 +589,10 @@ class Kernel(Generic[_P]):
         watch: Watch | None = None,
     ) -> TracedKernel:
         """Trace the kernel for each core; `watch` receives each tracer before the body runs."""
-        _check_annotations(self._function, arguments)
+        try:
+            _check_annotations(self._function, arguments)
+        except ArgumentTypeError as error:
+            raise self._refused(error) from None
         cores = self._cores
         if cores > 1 and target.version < nc_version.gen3:
             raise UnsupportedError(
@@ -611,27 +653,35 @@ class Kernel(Generic[_P]):
         call = inspect.BoundArguments(self._parameters, cast(Any, body))
         try:
             result = tracer.run(lambda: self._body(tracer, call))
-        except NkiValidationError:
+        except NkiValidationError as error:
             # The findings name the user's lines; frames inside nkijit would only hide them.
-            found = findings([tracer.kernel], tracer.diagnostics, complete=False)
-            raise NkiValidationError(found) from None
+            recorded = without_consequences(tracer.diagnostics, error)
+            raise NkiValidationError(self._found(tracer, recorded)) from None
         except Exception as error:
-            functions = vars(import_module(f"{self._GENERATION}.language"))
-            current = self._GENERATION == CURRENT
-            about_python = finding_of(error, functions, writes=current)
-            if about_python is not None:
-                recorded = [*tracer.diagnostics, about_python]
-                found = findings([tracer.kernel], recorded, complete=False)
-                raise error_of(error, found) from None
-            if isinstance(error, TypeError):
-                note_misspelling(error, self._GENERATION)
-            found = findings([tracer.kernel], tracer.diagnostics, complete=False)
-            if found:
-                error.add_note(f"nkijit found before this:\n{render(found)}")
-            raise
+            recorded = without_consequences(tracer.diagnostics, error)
+            finding = finding_of(error, self._function, self._GENERATION)
+            if finding is None:
+                if found := self._found(tracer, recorded):
+                    error.add_note(f"nkijit found before this:\n{render(found)}")
+                raise
+            raise error_with(error, self._found(tracer, recorded, finding)) from None
         finish_trace(tracer, self._function, result)
         tracer.schedule(self._schedule, self._function)
         return tracer, result
+
+    def _found(
+        self, tracer: Tracer, recorded: Sequence[Diagnostic], *ended: Diagnostic
+    ) -> Findings:
+        """Return the findings of a trace that an exception ended.
+
+        Args:
+            tracer: the tracer, with the part of the kernel that was traced.
+            recorded: the findings of tracing.
+            ended: the finding for the exception. It left out no instruction before its line.
+        """
+        kernels = [tracer.kernel]
+        found = found_by_passes(kernels, recorded, complete=False)
+        return findings(kernels, [*recorded, *ended], complete=False, found=found)
 
     def _parameter(self, tensor: NkiTensor) -> Any:
         """Return a tensor as the body receives it."""

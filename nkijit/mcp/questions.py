@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from nkijit.dialects.spelling import did_you_mean
@@ -55,23 +57,26 @@ class Question:
     def all_chosen(self) -> list[Chosen]:
         """Return the kernels of the Python file, or the one in the request. Raises UsageError."""
         request = KernelRequest(_values(self.arguments), self.target, self.cores)
+        return chosen_of(self._module, self.path, self._name, request)
+
+    @cached_property
+    def _module(self) -> ModuleType:
+        """The executed Python file or text."""
         if (self.file is None) == (self.source is None):
             raise UsageError("give exactly one of `file` and `source`")
         if self.is_ir:
             raise UsageError("this is IR, which is traced already; the tool needs a Python kernel")
         if self.source is not None:
-            module = run_text(self.source, SOURCE)
-        else:
-            if not Path(self.path).is_file():
-                raise UsageError(f"no such file: {self.path} (in {Path.cwd()})")
-            if not self.path.endswith(".py"):
-                raise UsageError(f"{self.path} is neither a Python file nor IR (.mlir)")
-            module = run_file(Path(self.path))
-        return chosen_of(module, self.path, self._name, request)
+            return run_text(self.source, SOURCE)
+        if not Path(self.path).is_file():
+            raise UsageError(f"no such file: {self.path} (in {Path.cwd()})")
+        if not self.path.endswith(".py"):
+            raise UsageError(f"{self.path} is neither a Python file nor IR (.mlir)")
+        return run_file(Path(self.path))
 
     def chosen(self) -> Chosen:
         """Return the only kernel. Raises UsageError for none or several."""
-        return the_only(self.all_chosen(), self.path)
+        return the_only(self.all_chosen(), self.path, self._module)
 
     def traced(self) -> TracedKernel:
         """Return the traced kernel. Raises UsageError and the exceptions of tracing and parsing."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from nkijit.dialects.rule_texts.python import PYTHON_ERROR
 from nkijit.passes.diagnostics.styled import printable
 from nkijit.passes.diagnostics.tables import aligned
 from nkijit.passes.profile.units import bytes_text, percent, times_text
@@ -83,7 +84,11 @@ def why_not(sweep: Results, variant: Variant) -> str:
     """Return the reason why a variant cannot be the best, in a few words; "" if it can."""
     cost, agreement = variant.cost, variant.agreement
     if cost.time is None:
-        rules = dict.fromkeys(f.rule for f in cost.findings if f.severity == "error")
+        rules = dict.fromkeys(
+            printable(f"{f.subject}: {f.message}") if f.rule == PYTHON_ERROR.id else f.rule
+            for f in cost.findings
+            if f.severity == "error"
+        )
         return ", ".join(rules) or _last_line(cost.failure)
     if agreement is None or agreement.agrees:
         return ", ".join(sorted(sweep.doubts(variant)))

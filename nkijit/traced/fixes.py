@@ -16,22 +16,8 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic, Fix
 from nkijit.passes.diagnostics.places import Position, Span
 from nkijit.passes.diagnostics.source_text import source_line, source_text
 from nkijit.traced.call_names import Source, source_of
+from nkijit.tracing.dtype_names import DTYPE_WORDS
 from nkijit.tracing.locations import column_in_line, span_of
-
-DTYPE_WORDS = {
-    **dict.fromkeys(("fp32", "f32", "float", "single"), "float32"),
-    **dict.fromkeys(("fp16", "f16", "half"), "float16"),
-    **dict.fromkeys(("bf16", "bfloat"), "bfloat16"),
-    **dict.fromkeys(("tf32", "fp32r"), "tfloat32"),
-    **dict.fromkeys(("i8", "s8"), "int8"),
-    **dict.fromkeys(("i16", "s16"), "int16"),
-    **dict.fromkeys(("i32", "s32", "int"), "int32"),
-    **dict.fromkeys(("u8", "uint8_t"), "uint8"),
-    **dict.fromkeys(("u16", "uint16_t"), "uint16"),
-    **dict.fromkeys(("u32", "uint32_t"), "uint32"),
-    **dict.fromkeys(("bool", "boolean"), "bool_"),
-}
-"""Maps other libraries' words for data types to the names in nl."""
 
 
 def with_fix(finding: Diagnostic) -> Diagnostic:
@@ -39,7 +25,7 @@ def with_fix(finding: Diagnostic) -> Diagnostic:
     if finding.fix is not None or not finding.where:
         return finding
     place = _Place(finding)
-    for fix_of in (_spelling, _data_type, _word, _division, _column):
+    for fix_of in (_spelling, _data_type, _word, _called, _division, _column):
         fix = fix_of(place)
         if fix is not None:
             return replace(finding, fix=fix)
@@ -109,7 +95,11 @@ def _spelling(place: _Place) -> Fix | None:
         if len(meant) != 1 or "data type" in text:
             continue
         known = text.partition("did you mean")[0]
-        wrong = [word for word in _QUOTED.findall(known) if did_you_mean(word, meant)]
+        wrong = [
+            word
+            for word in _QUOTED.findall(known)
+            if did_you_mean(word, meant) or DTYPE_WORDS.get(word.lower()) == meant[0]
+        ]
         spans = [span for word in dict.fromkeys(wrong) for span in _occurrences(place, word)]
         if len(spans) == 1:
             return Fix(spans[0], _text_of(spans[0]), meant[0])
@@ -149,16 +139,32 @@ _MODULES = {"nl": "language", "nisa": "isa"}
 
 
 def _word(place: _Place) -> Fix | None:
-    """Replace a name in quotes by the object: `"exp"` by `nl.exp`."""
+    """Replace a name in quotes by the object, `"exp"` by `nl.exp`, or a function by an operator."""
     match = _OBJECT.match(place.finding.help)
     node = None if match is None else place.marked()
-    if match is None or not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+    if match is None or node is None:
         return None
     alias = place.source.alias(_MODULES[match[1]])
+    if isinstance(node, ast.Attribute) and "got the function" in place.finding.message:
+        return None if alias is None else place.replacing(node, f"{alias}.{match[2]}")
+    if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+        return None
     meant = match[2].rpartition(".")[2]
     if alias is None or not (node.value == meant or did_you_mean(node.value, [meant])):
         return None
     return place.replacing(node, f"{alias}.{match[2]}")
+
+
+_CALLED = re.compile(r" was called here; pass ([\w.]+)$")
+
+
+def _called(place: _Place) -> Fix | None:
+    """Replace the call of an operator by the operator: `nl.exp(t)` by `nl.exp`."""
+    match = _CALLED.search(place.finding.help)
+    node = None if match is None else place.marked()
+    if match is None or not isinstance(node, ast.Call):
+        return None
+    return place.replacing(node, match[1])
 
 
 _FLOAT = re.compile(r"\bgot .*\d\.\d|is a float\b|float.* cannot be interpreted as an integer")

@@ -1,14 +1,9 @@
-"""Names of data types, and errors about names and arguments that the API does not have."""
+"""Names of data types, and errors about names that the API does not have."""
 
 from __future__ import annotations
 
-import ast
-import inspect
-import re
-import sys
 from collections.abc import Hashable, Mapping
-from importlib import import_module
-from types import FrameType, ModuleType
+from types import ModuleType
 from typing import Any, cast
 
 import numpy as np
@@ -17,7 +12,6 @@ from nkijit.dialects.dtypes import DTYPES, DType
 from nkijit.dialects.spelling import did_you_mean
 from nkijit.passes.numerics.storage import dtype_called, is_plain
 from nkijit.releases.table import removed_in, replacement
-from nkijit.tracing.locations import evaluated
 
 _named: dict[tuple[type[Any], Any], DType] = {}
 """Results of `as_dtype`, by class and value; a NumPy dtype's name is slow to compute."""
@@ -91,103 +85,26 @@ def missing(
         for each, value in known.items()
         if not each.startswith("_") and not isinstance(value, ModuleType)
     ]
-    return AttributeError(f"{module} has no {name!r}{did_you_mean(name, there)}")
+    word = DTYPE_WORDS.get(name.lower())
+    hint = f"; did you mean '{word}'?" if word in there else did_you_mean(name, there)
+    return AttributeError(f"{module} has no {name!r}{hint}")
+
+
+DTYPE_WORDS = {
+    **dict.fromkeys(("fp32", "f32", "float", "single"), "float32"),
+    **dict.fromkeys(("fp16", "f16", "half"), "float16"),
+    **dict.fromkeys(("bf16", "bfloat"), "bfloat16"),
+    **dict.fromkeys(("tf32", "fp32r"), "tfloat32"),
+    **dict.fromkeys(("i8", "s8"), "int8"),
+    **dict.fromkeys(("i16", "s16"), "int16"),
+    **dict.fromkeys(("i32", "s32", "int"), "int32"),
+    **dict.fromkeys(("u8", "uint8_t"), "uint8"),
+    **dict.fromkeys(("u16", "uint16_t"), "uint16"),
+    **dict.fromkeys(("u32", "uint32_t"), "uint32"),
+    **dict.fromkeys(("bool", "boolean"), "bool_"),
+}
+"""Words of other libraries for the data types of nl."""
 
 
 CURRENT, CLASSIC = "nkijit", "nkijit.classic"
 """The packages of the two API generations."""
-
-_UNEXPECTED = re.compile(
-    r"(?:([\w.]+)\(\) )?got an unexpected keyword argument '(\w+)'(?:\. Did you mean '\w+'\?)?$"
-)
-"""Python's error about an unexpected keyword argument, with the hint that Python 3.13 adds."""
-
-_MISSING = re.compile(
-    r"([\w.]+)\(\) missing \d+ required (?:positional|keyword-only) arguments?: '(\w+)'"
-)
-
-
-def _note_missing(error: TypeError, generation: str) -> None:
-    """Add the parameters of the function to Python's error about missing arguments."""
-    match = _MISSING.search(str(error))
-    names = [] if match is None else parameters_of(_called(error, match[1], generation))
-    if match is None or not names:
-        return
-    note = f"it takes {', '.join(names)}"
-    if names[0] == "dst":
-        note += "; the result goes to 'dst', a tile that you allocate (nl.ndarray)"
-    error.add_note(note)
-
-
-def note_misspelling(error: TypeError, generation: str) -> None:
-    """Add the parameters of the function to Python's error about unexpected or missing arguments.
-
-    `generation` is the package with the functions that the user calls.
-    """
-    _note_missing(error, generation)
-    match = _UNEXPECTED.search(str(error))
-    names = [] if match is None else parameters_of(_called(error, match[1] or "", generation))
-    if match is not None and names:
-        hint = did_you_mean(match[2], names)
-        error.add_note(f"there is no argument '{match[2]}'; there are {', '.join(names)}{hint}")
-
-
-def parameters_of(function: Any) -> list[str]:
-    """Return the names of a function's parameters; empty for None."""
-    if function is None:
-        return []
-    variable = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
-    parameters = inspect.signature(function).parameters.values()
-    return [p.name for p in parameters if p.name != "self" and p.kind not in variable]
-
-
-def api_function(call: str, generation: str) -> Any:
-    """Return the function with a name as in findings (`nl.load`), or None."""
-    short, _, name = call.partition(".")
-    modules = {"nl": "language", "nisa": "isa", "ncc": "collectives"}
-    module = f"{generation}.{modules.get(short)}"
-    return vars(import_module(module)).get(name) if short in modules else None
-
-
-def _called(error: TypeError, path: str, generation: str) -> Any:
-    """Return the API function of a qualified name that raised an error about arguments."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is not None:
-        node = evaluated(trace.tb_frame.f_code, trace.tb_lasti)
-        found = _value_of(node.func, trace.tb_frame) if isinstance(node, ast.Call) else None
-        if path in (
-            _qualified(found),
-            _qualified(vars(cast(type[Any], type(found))).get("__call__")),
-        ):
-            return found if _is_of(found, generation) else None
-    for module in ("language", "isa", "collectives"):  # the source is unknown
-        known = vars(sys.modules.get(f"{generation}.{module}", object))
-        found = known.get(path)
-        if _qualified(found) == path:
-            return found
-    return None
-
-
-def _qualified(function: Any) -> str | None:
-    return getattr(function, "__qualname__", None)
-
-
-def _is_of(function: Any, generation: str) -> bool:
-    """Return whether a function belongs to nkijit and to a given API generation."""
-    module = getattr(function, "__module__", None) or ""
-    return module.startswith("nkijit.") and module.startswith(CLASSIC) == (generation == CLASSIC)
-
-
-def _value_of(node: ast.expr, frame: FrameType) -> Any:
-    """Return the function that an expression names, without executing code of the user's."""
-    if isinstance(node, ast.Name):
-        return frame.f_locals.get(node.id, frame.f_globals.get(node.id))
-    if not isinstance(node, ast.Attribute):
-        return None
-    owner = _value_of(node.value, frame)
-    if not isinstance(owner, ModuleType):
-        owner = cast(type[Any], type(owner))
-        return inspect.getattr_static(owner, node.attr, None)
-    return vars(owner).get(node.attr)

@@ -28,6 +28,8 @@ from nkijit.dialects.rule_texts.access import FROZEN_REGISTER
 from nkijit.dialects.rule_texts.operands import ARGUMENT, CONSTANT_RANGE
 from nkijit.dialects.rule_texts.portability import PORTABLE_NUMBER
 from nkijit.tracing.hints import hint_for
+from nkijit.tracing.locations import author_frame
+from nkijit.tracing.operator_hints import operator_texts
 from nkijit.tracing.registers import VirtualRegister, register_value
 from nkijit.tracing.tracer import Tracer, current_tracer, tracer_for
 from nkijit.tracing.views import TensorView
@@ -118,10 +120,13 @@ def emit(op_class: type[NisaOp], arguments: dict[str, Any]) -> NkiInstruction:
         else:
             try:
                 attr = _encode(kind, value, encoded)
-            except ArgumentError as error:
+            except ArgumentError as rejection:
                 member = _member_numbered(kind, value)
                 if member is None:
-                    hint = hint_for(value, kind.expected)
+                    if isinstance(kind, OperatorKind):
+                        error, hint = _of_operator(tracer, name, kind, value)
+                    else:
+                        error, hint = rejection, hint_for(value, kind.expected)
                     return _reject(tracer, op_class, name, error, hint)
                 shown = f"{type(member).__name__}.{member.name}"
                 message = f"'{name}' is the number {value}, which stands for {shown}"
@@ -257,6 +262,15 @@ def _number(value: Any) -> int | float | None:
     except TypeError:
         pass
     return None
+
+
+def _of_operator(
+    tracer: Tracer, name: str, kind: OperatorKind, value: Any
+) -> tuple[ArgumentError, str]:
+    """Return the error and the hint for an argument that is no operator."""
+    classic = "classic" in tracer.kernel.properties
+    got, hint = operator_texts(name, value, kind.expected, author_frame(2), classic=classic)
+    return ArgumentError(f"expected {kind.expected}, got {got}"), hint
 
 
 def _reject(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import Any, cast
 
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.operators import OPERATORS
@@ -14,6 +14,13 @@ _LONGEST = 100
 
 
 DTYPE_HINT = "pass a data type of nl, e.g. dtype=nl.float32"
+
+
+INSTRUCTION_HINT = (
+    "instructions return a handle and write to the tile that is given as dst: allocate it with "
+    "nl.ndarray and pass that"
+)
+"""Advice for the result of an instruction in the place of a tile."""
 
 
 def shown(value: Any) -> str:
@@ -33,10 +40,7 @@ def hint_for(value: Any, expected: str) -> str:
     wants_tile = "tile" in expected or "tensor" in expected
     is_tensor = hasattr(value, "shape") and hasattr(value, "buffer")
     if name == "NkiInstruction":
-        return (
-            "instructions return a handle and write to the tile that is given as dst: allocate it "
-            "with nl.ndarray and pass that"
-        )
+        return INSTRUCTION_HINT
     if value is None and wants_tile:
         return "pass a tile, e.g. what nl.load or nl.ndarray returns"
     if is_tensor and "operator" not in expected and not wants_tile:
@@ -46,6 +50,13 @@ def hint_for(value: Any, expected: str) -> str:
         )
     if wants_tile and (own := getattr(value, "nki_tile_hint", "")):
         return own
+    if wants_tile and isinstance(value, (list, tuple)):
+        if all(isinstance(item, (int, float, list, tuple)) for item in cast("list[Any]", value)):
+            return (
+                "a list of numbers is no tensor: pass an array to the kernel, e.g. "
+                "np.array(..., np.float32)"
+            )
+        return "pass one tile, e.g. an item of the list"
     if wants_tile and not is_tensor and getattr(value, "shape", ()) != ():
         return (
             "pass the array to the kernel as an argument, or make it a constant with "

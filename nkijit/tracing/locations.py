@@ -299,11 +299,22 @@ def _nodes(code: CodeType) -> dict[tuple[int, ...], list[ast.AST]]:
     return found
 
 
-def span_of(file: str, node: ast.expr | ast.stmt) -> Span:
+def span_of(file: str, node: ast.expr | ast.stmt | ast.keyword) -> Span:
     """Return the span of a piece of source."""
     last = node.end_lineno or node.lineno
     start = Position(file, node.lineno, column_in_line(file, node.lineno, node.col_offset))
     return Span(start, last, column_in_line(file, last, node.end_col_offset or 0))
+
+
+def span_at(code: CodeType, offset: int) -> Span | None:
+    """Return the span of the expression that the bytecode instruction at `offset` evaluates."""
+    place = _known(code).positions.get(offset, (None,))
+    file = source_of_code(code)
+    if None in place or not source_line(file, place[0] or 0):
+        return None
+    line, last, column, end = cast(tuple[int, ...], place)
+    start = Position(file, line, column_in_line(file, line, column))
+    return Span(start, last, column_in_line(file, last, end))
 
 
 def column_in_line(file: str, line: int, offset: int) -> int:

@@ -10,33 +10,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
-from types import FrameType, FunctionType, ModuleType, TracebackType
+from types import FrameType, FunctionType, ModuleType
 from typing import Any, cast
 
 from nkijit.dialects.rule_texts.operands import PYTHON_ON_TENSOR
+from nkijit.dialects.rule_texts.python import UNKNOWN_NAME
+from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.dialects.spelling import did_you_mean
-from nkijit.host.installed import is_library_file
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
-from nkijit.passes.diagnostics.errors import NkiValidationError
-from nkijit.passes.diagnostics.places import Position, positions
 from nkijit.passes.diagnostics.source_text import source_line
 from nkijit.releases.table import has_row
-from nkijit.tracing.locations import evaluated, is_internal, location_at, span_of
+from nkijit.tracing.locations import span_of
 from nkijit.tracing.registers import VirtualRegister
 from nkijit.tracing.tensor import NkiTensor
-
-
-class TensorTypeError(NkiValidationError, TypeError):
-    """A finding about an operator or a call that Python refuses."""
-
-    __module__ = "nkijit"
-
-
-class TensorAttributeError(NkiValidationError, AttributeError):
-    """A finding about a name that tensors do not have."""
-
-    __module__ = "nkijit"
-
+from nkijit.tracing.tracebacks import Raised
 
 BINARY: dict[type[ast.AST], str] = {
     ast.Add: "add",
@@ -91,6 +78,11 @@ MEMBERS: dict[str, tuple[str, str]] = {
     ),
     "broadcast_to": ("write nl.broadcast_to({t}, shape=...)", ""),
     "clamp": ("write nl.minimum(nl.maximum({t}, low), high)", ""),
+    "concatenate": (
+        "allocate one tile for all parts with nl.ndarray, and write each part into its slice, e.g. "
+        "whole[:, 0:{t}.shape[1]] = {t}",
+        "nisa.tensor_copy(dst, {t}) writes a slice as well",
+    ),
     "expand_dims": ("write {t}.expand_dim(dim)", ""),
     "fill": ("write {t}[...] = value", "nisa.memset({t}, value) does the same"),
     "flatten": (
@@ -126,6 +118,11 @@ _SAME_ADVICE_AS = {
     "repeat": "broadcast_to",
     "tile": "broadcast_to",
     "clip": "clamp",
+    "cat": "concatenate",
+    "concat": "concatenate",
+    "hstack": "concatenate",
+    "stack": "concatenate",
+    "vstack": "concatenate",
     "unsqueeze": "expand_dims",
     "newaxis": "expand_dims",
     "fill_": "fill",
@@ -142,48 +139,40 @@ OF_VALUES = ("float", "int", "bool", "complex", "round", "asarray", "array", "in
 
 
 def finding_of(
-    error: BaseException, functions: Container[str], *, writes: bool = True
+    error: BaseException, raised: Raised, functions: Container[str], *, writes: bool = True
 ) -> Diagnostic | None:
     """Return the finding for one of Python's errors, if a tensor or a register is its reason.
 
     Args:
         error: the exception that ended a trace.
+        raised: its lines in the kernel.
         functions: the names in nl, in the API that the kernel is written for.
         writes: whether the instructions of this API write to a destination tile (current API).
     """
-    entries = _kernel_entries(error.__traceback__)
-    if not entries or not isinstance(error, (TypeError, AttributeError)):
+    if raised.by_nkijit or not isinstance(error, (TypeError, AttributeError)):
         return None
-    code, offset = entries[0].tb_frame.f_code, entries[0].tb_lasti
-    node = _iterable_of(evaluated(code, offset))
+    node = _iterable_of(raised.node)
     instead = _Instead(functions, writes)
     if isinstance(error, AttributeError):
         owner, name = error.obj, error.name or ""
-        if not _is_ours(owner) or not _reads_attribute(node, name):
+        if not _is_ours(owner) or not reads_attribute(node, name):
             return None
         texts = _of_member(owner, name, node, instead)
     else:
-        reader = _Reader(node, entries[0].tb_frame, instead)
+        reader = _Reader(node, raised.frame, instead)
         if not reader.is_reason(str(error)):
             return None
         texts = reader.read(str(error))
-    where: list[Position] = []
-    for entry in entries:
-        where += positions(location_at(entry.tb_frame.f_code, entry.tb_lasti))
+    where = raised.where
     return Diagnostic(
-        PYTHON_ON_TENSOR,
+        texts.rule,
         texts.message,
         texts.subject,
-        tuple(where),
+        where,
         notes=(f"Python: {error}",),
         help=texts.help,
         marked=(span_of(where[0].file, node),) if isinstance(node, (ast.expr, ast.stmt)) else (),
     )
-
-
-def error_of(error: BaseException, found: Sequence[Diagnostic]) -> NkiValidationError:
-    """Return findings as an exception that also has the class of Python's error."""
-    return (TensorTypeError if isinstance(error, TypeError) else TensorAttributeError)(found)
 
 
 def _is_ours(value: object) -> bool:
@@ -202,24 +191,6 @@ _NAMES = ("NkiTensor", "VirtualRegister", "NkiScalar", "'Tile'", "'Selected'")
 _OF_A_CALL = ("positional argument", "keyword argument", "multiple values")
 
 
-def _kernel_entries(trace: TracebackType | None) -> list[TracebackType]:
-    """Return the traceback entries inside the kernel that led to an error, the innermost first.
-
-    The list is empty if nkijit's own code raised the error, which then explains itself.
-    """
-    entries: list[TracebackType] = []
-    while trace is not None:
-        entries.append(trace)
-        trace = trace.tb_next
-    if not entries or is_internal(entries[-1].tb_frame.f_code):
-        return []
-    entries.reverse()
-    while entries and is_library_file(entries[0].tb_frame.f_code.co_filename):
-        entries.pop(0)
-    outer = [i for i, e in enumerate(entries) if is_internal(e.tb_frame.f_code)]
-    return entries[: outer[0]] if outer else entries
-
-
 def _iterable_of(node: ast.AST | None) -> ast.AST | None:
     """Return the iterable if a node is a loop, else the node.
 
@@ -232,8 +203,8 @@ def _iterable_of(node: ast.AST | None) -> ast.AST | None:
     return node
 
 
-def _reads_attribute(node: ast.AST | None, name: str) -> bool:
-    """Return whether the user's expression, not a library that it calls, reads the attribute."""
+def reads_attribute(node: ast.AST | None, name: str) -> bool:
+    """Return whether the user's expression reads the attribute, not a library that it calls."""
     function = node.func if isinstance(node, ast.Call) else node
     return isinstance(function, ast.Attribute) and function.attr == name
 
@@ -249,7 +220,9 @@ def _operands(node: ast.AST | None) -> list[ast.expr]:
         return [node.operand]
     if isinstance(node, ast.Call):
         function = node.func.value if isinstance(node.func, ast.Attribute) else node.func
-        return [*node.args, *(keyword.value for keyword in node.keywords), function]
+        passed = [*node.args, *(keyword.value for keyword in node.keywords)]
+        items = [x for p in passed if isinstance(p, (ast.List, ast.Tuple)) for x in p.elts]
+        return [*passed, *items, function]
     return [node] if isinstance(node, ast.expr) else []
 
 
@@ -270,6 +243,7 @@ class _Texts:
     subject: str
     message: str
     help: str = ""
+    rule: RuleText = PYTHON_ON_TENSOR
 
 
 _UNKNOWN = "what it holds is known on the device only"
@@ -476,7 +450,9 @@ def _of_member(owner: Any, name: str, node: ast.AST | None, instead: _Instead) -
     members = _public_members(owner)
     message = f"it has no '{name}'"
     if isinstance(owner, VirtualRegister):
-        return _Texts(f"register '{owner.ssa.name_hint}'", message + did_you_mean(name, members))
+        subject = f"register '{owner.ssa.name_hint}'"
+        help = f"a register has {', '.join(members)}" if members else ""
+        return _Texts(subject, message + did_you_mean(name, members), help, UNKNOWN_NAME)
     call = node if isinstance(node, ast.Call) else None
     expression = node if call is None else call.func
     t = _text(expression.value) if isinstance(expression, ast.Attribute) else "t"
@@ -489,7 +465,7 @@ def _of_member(owner: Any, name: str, node: ast.AST | None, instead: _Instead) -
         axis = ", axis=1" if function in REDUCTIONS else ""
         return _Texts(subject, message, f"write nl.{function}({t}{axis})")
     help = f"a tensor has {', '.join(members)}; what computes are functions of nl and nisa"
-    return _Texts(subject, message + did_you_mean(name, members), help)
+    return _Texts(subject, message + did_you_mean(name, members), help, UNKNOWN_NAME)
 
 
 def _public_members(owner: Any) -> Sequence[str]:

@@ -493,8 +493,13 @@ class Tracer:
         self.diagnostics.append(found)
 
     def fail(self, rule: RuleText, subject: str, message: str, help: str = "") -> NoReturn:
-        """Record a finding and end the trace, for mistakes after which tracing cannot continue."""
-        self.record(rule, subject, message, help)
+        """Record a finding and end the trace, for mistakes that leave nothing to continue with."""
+        where = tuple(positions(self.location()))
+        self.stop(Diagnostic(rule, message, subject, where, help=help))
+
+    def stop(self, finding: Diagnostic) -> NoReturn:
+        """Record a finding and end the trace."""
+        self.diagnostics.append(finding)
         self._failed = True
         raise NkiValidationError(self.diagnostics)
 

@@ -39,8 +39,11 @@ from nkijit.dialects.rule_texts.shapes import FREE_SIZE, PARTITIONS
 from nkijit.dialects.spelling import did_you_mean
 from nkijit.language.creation import allocate
 from nkijit.language.tiles import in_sbuf, temporary
-from nkijit.tracing.dtype_names import CLASSIC, api_function, parameters_of
-from nkijit.tracing.locations import Sites
+from nkijit.passes.diagnostics.places import positions
+from nkijit.tracing.api_names import api_function, names_of, parameters_of
+from nkijit.tracing.call_arguments import undocumented
+from nkijit.tracing.dtype_names import CLASSIC
+from nkijit.tracing.locations import Sites, author_frame
 from nkijit.tracing.tensor import NkiTensor, first_partition, mark_allocation_masked
 from nkijit.tracing.tracer import tracer_for
 
@@ -55,12 +58,16 @@ class Axis(int):
 def refuse_rest(call: str, rest: Mapping[str, Any]) -> None:
     """End the trace at undocumented arguments, which reach a function only through `**kwargs`."""
     if rest:
-        known = parameters_of(api_function(call, CLASSIC))
+        tracer = tracer_for(call)
+        texts = undocumented(call, author_frame())
+        if texts is not None:
+            tracer.stop(texts.finding(tuple(positions(tracer.location()))))
+        known = names_of(parameters_of(api_function(call, CLASSIC)))
         names = ", ".join(f"'{name}'" for name in rest)
         suggestions = "".join(did_you_mean(name, known) for name in rest)
         message = f"arguments that are not documented: {names}{suggestions}"
         help = f"leave it out: {call} takes {', '.join(known)}" if known else ""
-        tracer_for(call).fail(UNSUPPORTED, call, message, help)
+        tracer.fail(UNSUPPORTED, call, message, help)
 
 
 def functional(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 from xdsl.dialects.builtin import StringAttr
@@ -15,12 +16,17 @@ from xdsl.dialects.builtin import StringAttr
 from nkijit import isa
 from nkijit.classic.calls.calls import functional, in_place, refuse_rest
 from nkijit.classic.destinations.forwarding import instructions_since
+from nkijit.classic.indexing.expressions import Index, Mask
 from nkijit.classic.isa.constants import as_member, is_enumeration
 from nkijit.classic.tensors.promotion import promoted, type_of
 from nkijit.classic.tensors.tensors import ClassicTensor, ClassicTile, as_tensor
-from nkijit.dialects.rule_texts.operands import UNSUPPORTED
+from nkijit.dialects.declare.properties import OperatorKind
+from nkijit.dialects.rule_texts.operands import ARGUMENT, UNSUPPORTED
 from nkijit.language.creation import allocate
-from nkijit.tracing.dtype_names import as_dtype
+from nkijit.tracing.api_names import api_function, parameters_of
+from nkijit.tracing.dtype_names import CURRENT, as_dtype
+from nkijit.tracing.locations import author_frame
+from nkijit.tracing.operator_hints import operator_texts
 from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracer import tracer_for
 
@@ -117,11 +123,25 @@ def _arguments(call: str, given: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(label, str | None):
         tracer_for(call).wrong_argument(call, _LABEL, "a string", label)
     refuse_rest(call, rest)
+    for name in _operators_of(call) & given.keys():
+        if isinstance(given[name], (ClassicTensor, NkiTensor, Index, Mask)):
+            expected = OperatorKind().expected
+            frame = author_frame()
+            got, hint = operator_texts(name, given[name], expected, frame, classic=True)
+            message = f"'{name}': expected {expected}, got {got}"
+            tracer_for(call).fail(ARGUMENT, call, message, hint)
     return {
         name: as_member(name, value) if is_enumeration(name) else value
         for name, value in given.items()
         if name not in _OF_EVERY_CALL
     }
+
+
+@cache
+def _operators_of(call: str) -> frozenset[str]:
+    """Return the parameters of an instruction that are operators."""
+    parameters = parameters_of(api_function(call, CURRENT))
+    return frozenset(p.name for p in parameters if "OperatorLike" in str(p.annotation))
 
 
 def two_dimensional(call: str, argument: str, value: Any) -> ClassicTensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self, cast
 
@@ -27,9 +27,9 @@ from nkijit.dialects.nisa.movement import MemsetOp
 from nkijit.dialects.rule_texts.classic import RETURNED_ON_CHIP
 from nkijit.dialects.rule_texts.classic_kernels import NESTED_GRID
 from nkijit.dialects.rule_texts.operands import RETURN
-from nkijit.kernels.kernel import Kernel, UnsupportedError, Watch
+from nkijit.kernels.kernel import Kernel, UnsupportedError
 from nkijit.language.creation import allocate
-from nkijit.passes.diagnostics.errors import NkiValidationError
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.interpret.records.errors import OutOfBoundsError
 from nkijit.traced.kernel import TracedKernel
@@ -178,18 +178,10 @@ class ClassicKernel(Kernel[_P]):
     def _parameter(self, tensor: NkiTensor) -> Any:
         return ClassicTile(tensor)
 
-    def _trace_core(
-        self,
-        arguments: Mapping[str, Any],
-        tensors: Sequence[Any],
-        target: Target,
-        core: tuple[int, int],
-        watch: Watch | None = None,
-    ) -> tuple[Tracer, Any]:
-        try:
-            return super()._trace_core(arguments, tensors, target, core, watch)
-        except NkiValidationError as error:
-            raise NkiValidationError(map(with_error_name, error.diagnostics)) from None
+    def _found(
+        self, tracer: Tracer, recorded: Sequence[Diagnostic], *ended: Diagnostic
+    ) -> Findings:
+        return Findings(map(with_error_name, super()._found(tracer, recorded, *ended)))
 
     def _body(self, tracer: Tracer, call: inspect.BoundArguments) -> Any:
         function = with_conjunctions(self._function)

@@ -23,7 +23,8 @@ import nkijit.language as nl
 # FOUND: "time": null,
 # FOUND: "rule": "alloc-partitions",
 # FOUND-NEXT: "severity": "error",
-# RAISED: "failure": "Traceback {{.*}}ZeroDivisionError: {{.*}}"
+# RAISED: "rule": "python-error",
+# RAISED: "subject": "ZeroDivisionError",
 # USAGE: error: the kernel has no argument 'y'; it has x
 
 

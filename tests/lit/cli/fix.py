@@ -73,7 +73,7 @@ def column(x):
 
 
 # MISSPELT: fixed {{.*}}.py:[[# @LINE + 7]]:36: dead-stor -> dead-store (unknown-rule)
-# MISSPELT-NEXT: fixed {{.*}}.py:[[# @LINE + 7]]:24: reshpae -> reshape (python-on-tensor)
+# MISSPELT-NEXT: fixed {{.*}}.py:[[# @LINE + 7]]:24: reshpae -> reshape (unknown-name)
 # MISSPELT-NEXT: no findings for trn3 (default)
 @nki.jit
 def misspelt(x):

@@ -29,15 +29,15 @@ def contracted(u, x):
     return nl.matmul(left, right)
 
 
-# MISSPELT: TypeError: load() got an unexpected keyword argument 'foo'
-# MISSPELT-NEXT: there is no argument 'foo'; there are src, dtype
+# MISSPELT: error[call-arguments]: nl.load: there is no argument 'foo'
+# MISSPELT: = nl.load takes src, dtype
 @nki.jit
 def misspelt(x):
     return nl.load(x, foo=1)
 
 
-# WITHOUT: TypeError: load() missing 1 required positional argument: 'src'
-# WITHOUT-NEXT: it takes src, dtype
+# WITHOUT: error[call-arguments]: nl.load: argument 'src' is missing
+# WITHOUT: = nl.load takes src, dtype
 @nki.jit
 def without(x):
     return nl.load()

@@ -191,7 +191,7 @@ def test_exceptions_are_reported() -> None:
     assert found.study is not None
     (failed,) = (trial for trial in found.study.trials if trial.params["width"] == 0)
     assert failed.state is TrialState.PRUNED
-    assert "ZeroDivisionError" in failed.user_attrs["failure"]
+    assert "python-error]: ZeroDivisionError" in failed.user_attrs["findings"][0]
 
 
 @nki.jit

@@ -65,10 +65,11 @@ def test_parameters_are_listed_when_an_argument_is_missing():
     def kernel(x):
         return nisa.tensor_copy(nl.load(x))
 
-    with pytest.raises(TypeError, match="'src'") as caught:
+    with pytest.raises(TypeError, match="'dst' is missing") as caught:
         kernel.trace(X)
-    (note,) = caught.value.__notes__
-    assert note.startswith("it takes dst, src, engine, name; the result goes to 'dst'")
+    (finding,) = caught.value.diagnostics
+    assert finding.rule.id == "call-arguments"
+    assert finding.notes[0] == "nisa.tensor_copy takes dst, src, engine, name"
 
 
 def test_modules_are_no_names_that_were_meant():

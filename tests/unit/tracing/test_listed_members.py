@@ -21,9 +21,9 @@ _REFERENCE = Path(__file__).parents[1] / "classic" / "reference.toml"
 
 
 def _listed(kernel: Any) -> tuple[set[str], str]:
-    with pytest.raises(nkijit.NkiValidationError, match="python-on-tensor") as raised:
+    with pytest.raises(nkijit.NkiValidationError, match="unknown-name") as raised:
         kernel.trace(X)
-    (finding,) = [d for d in raised.value.diagnostics if d.rule.id == "python-on-tensor"]
+    (finding,) = [d for d in raised.value.diagnostics if d.rule.id == "unknown-name"]
     listed = re.match(r"a tensor has (.*); what computes", finding.help)
     return set() if listed is None else set(listed[1].split(", ")), str(finding)
 

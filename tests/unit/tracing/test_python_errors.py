@@ -17,7 +17,7 @@ from nkijit.tracing.python_errors import BINARY, MEMBERS, REDUCTIONS, RENAMED_FU
 X = nki.TensorSpec((128, 64), "float32")
 
 
-def found(body, **names) -> tuple[str, str]:
+def found(body, rule="python-on-tensor") -> tuple[str, str]:
     """The message and the help of the finding that ends a kernel with this body."""
 
     @nki.jit
@@ -27,7 +27,7 @@ def found(body, **names) -> tuple[str, str]:
 
     with pytest.raises(NkiValidationError) as caught:
         kernel.trace(X)
-    (finding,) = [d for d in caught.value.diagnostics if d.rule.id == "python-on-tensor"]
+    (finding,) = [d for d in caught.value.diagnostics if d.rule.id == rule]
     return finding.message, finding.help
 
 
@@ -62,6 +62,8 @@ def test_members_that_are_named_exist(name):
         (lambda t: math.exp(t), "nl.exp(t)"),
         (lambda t: np.dot(t, t), "nl.matmul(t, t)"),
         (lambda t: np.mean(t, axis=1), "nl.mean(t, axis=1)"),
+        (lambda t: np.concatenate([t, t]), "whole[:, 0:t.shape[1]] = t"),
+        (lambda t: np.stack((t, t), axis=1), "whole[:, 0:t.shape[1]] = t"),
         (lambda t: np.asarray(t), "nl.device_print"),
         (lambda t: float(t), "nl.device_print"),
         (lambda t: range(t), "nl.dynamic_range"),
@@ -95,7 +97,7 @@ def test_floor_division_as_it_is_suggested():
 
 
 def test_a_member_that_is_misspelt():
-    assert "did you mean 'shape'?" in found(lambda t: t.shpe)[0]
+    assert "did you mean 'shape'?" in found(lambda t: t.shpe, "unknown-name")[0]
 
 
 def test_python_sees_its_own_kind_of_error():

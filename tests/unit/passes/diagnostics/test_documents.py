@@ -31,7 +31,7 @@ def kernel(x):
     nisa.memset(dst=tile, value=0.0)  # nkijit: ignore[nothing]
     return x
 """
-RAISES = WRONG.replace("helper(half, tile)", "helper(half)")
+RAISES = f"import none_such\n{WRONG}"
 VIEW = WRONG.replace("helper(half, tile)", "tile[:, 0:1000]")
 RIGHT = WRONG.replace("helper(half, tile)", "helper(tile, tile)").replace("  # nkijit", "  # no")
 SYNTAX = WRONG.replace("helper(half, tile)", "helper(half, tile")
@@ -112,7 +112,7 @@ def test_json() -> None:
 @pytest.mark.parametrize(
     ("source", "suffix", "message", "line"),
     [
-        (RAISES, ".py", "TypeError: helper() missing", 14),
+        (RAISES, ".py", "ModuleNotFoundError: No module named 'none_such'", 1),
         (SYNTAX, ".py", "SyntaxError: '(' was never closed", 14),
         (IR, ".mlir", "%t is not defined above", 3),
         ("", ".py", "kernel.py has no kernel", None),

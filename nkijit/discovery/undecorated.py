@@ -1,0 +1,58 @@
+"""Functions that call the API of kernels, but are no kernels: their decorator is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import FunctionType, ModuleType
+from typing import Any
+
+from nkijit.tracing.api_names import ApiName, api_module_of, api_name_of
+from nkijit.tracing.dtype_names import CURRENT
+from nkijit.tracing.locations import definition_of
+
+
+def without_decorator(module: ModuleType, name: str | None = None) -> str:
+    """Return a sentence about functions of a file that lack `@nki.jit`; empty if there are none.
+
+    Args:
+        module: the executed file.
+        name: the function that is to be a kernel; by default all that use nl or nisa.
+    """
+    found = [
+        f"{function.__name__}() at line {definition_of(function.__code__).line}"
+        for function in _functions(module)
+        if (_generation(function) if name is None else function.__name__ == name)
+    ]
+    if not found:
+        return ""
+    listed = " and ".join(filter(None, (", ".join(found[:-1]), found[-1])))
+    are, each = ("is", "it") if len(found) == 1 else ("are", "each kernel")
+    generation = next(filter(None, map(_generation, _functions(module))), CURRENT)
+    return f"{listed} {are} not decorated: write {_decorator(module, generation)} above {each}"
+
+
+def _functions(module: ModuleType) -> Iterator[FunctionType]:
+    for value in vars(module).values():
+        if isinstance(value, FunctionType) and value.__module__ == module.__name__:
+            yield value
+
+
+def _generation(function: FunctionType) -> str:
+    """Return the package of the API that a function uses; empty if it uses none."""
+    for name in function.__code__.co_names:
+        value: Any = function.__globals__.get(name)
+        module = api_module_of(value)
+        if module is not None:
+            return module[0]
+        member = api_name_of(value)
+        if member is not None:
+            return member.generation
+    return ""
+
+
+def _decorator(module: ModuleType, generation: str) -> str:
+    """Return the decorator, by the name that the file has for the package of the API."""
+    for name, value in vars(module).items():
+        if isinstance(value, ModuleType) and value.__name__ == generation:
+            return f"@{name}.jit"
+    return f"@nki.jit, with {ApiName(generation, '', '').as_import},"
