@@ -14,7 +14,8 @@ from nkijit.dialects.tiles import MAX_RANK
 from nkijit.language.buffers import is_on_chip, sbuf
 from nkijit.tracing.annotations import DTypeLike, Shape
 from nkijit.tracing.dtype_names import as_dtype
-from nkijit.tracing.hints import DTYPE_HINT, near
+from nkijit.tracing.dtype_words import UnknownDTypeError
+from nkijit.tracing.hints import near
 from nkijit.tracing.tensor import NkiTensor, whole_of
 from nkijit.tracing.tracer import Tracer, tracer_for
 
@@ -88,8 +89,8 @@ def allocate(
         dims = (*dims, 1)
     try:
         resolved = as_dtype(dtype)
-    except ValueError as error:
-        tracer.fail(ARGUMENT, call, f"'dtype': {error}", DTYPE_HINT)
+    except UnknownDTypeError as error:
+        tracer.fail(ARGUMENT, call, f"'dtype': {error}", error.help)
     name = "" if name is None else name
     if not isinstance(name, str):
         tracer.wrong_argument(call, "name", "a string or None", name)

@@ -13,7 +13,7 @@ from nkijit.language.creation import ndarray
 from nkijit.language.dtypes import float32
 from nkijit.tracing.annotations import DTypeLike
 from nkijit.tracing.dtype_names import as_dtype
-from nkijit.tracing.hints import DTYPE_HINT
+from nkijit.tracing.dtype_words import UnknownDTypeError
 from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracer import Tracer, tracer_for
 
@@ -149,8 +149,8 @@ def _check_matrix(
 def _dtype(tracer: Tracer, call: str, dtype: Any) -> str:
     try:
         return as_dtype(dtype).name
-    except ValueError as error:
-        tracer.fail(ARGUMENT, call, f"'dtype': {error}", DTYPE_HINT)
+    except UnknownDTypeError as error:
+        tracer.fail(ARGUMENT, call, f"'dtype': {error}", error.help)
 
 
 __all__ = ["load_transpose2d", "matmul", "transpose"]

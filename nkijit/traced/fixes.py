@@ -16,22 +16,8 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic, Fix
 from nkijit.passes.diagnostics.places import Position, Span
 from nkijit.passes.diagnostics.source_text import source_line, source_text
 from nkijit.traced.call_names import Source, source_of
+from nkijit.tracing.dtype_words import word_of_nl
 from nkijit.tracing.locations import column_in_line, span_of
-
-DTYPE_WORDS = {
-    **dict.fromkeys(("fp32", "f32", "float", "single"), "float32"),
-    **dict.fromkeys(("fp16", "f16", "half"), "float16"),
-    **dict.fromkeys(("bf16", "bfloat"), "bfloat16"),
-    **dict.fromkeys(("tf32", "fp32r"), "tfloat32"),
-    **dict.fromkeys(("i8", "s8"), "int8"),
-    **dict.fromkeys(("i16", "s16"), "int16"),
-    **dict.fromkeys(("i32", "s32", "int"), "int32"),
-    **dict.fromkeys(("u8", "uint8_t"), "uint8"),
-    **dict.fromkeys(("u16", "uint16_t"), "uint16"),
-    **dict.fromkeys(("u32", "uint32_t"), "uint32"),
-    **dict.fromkeys(("bool", "boolean"), "bool_"),
-}
-"""Words of other libraries for the data types of nl."""
 
 
 def with_fix(finding: Diagnostic) -> Diagnostic:
@@ -140,8 +126,9 @@ def _data_type(place: _Place) -> Fix | None:
     alias = place.source.alias("language")
     if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or alias is None:
         return None
-    dtype = DTYPE_WORDS.get(node.value.lower())
-    return None if dtype is None else place.replacing(node, f"{alias}.{dtype}")
+    if f"did you mean '{(dtype := word_of_nl(node.value))}'" not in place.finding.message:
+        return None
+    return place.replacing(node, f"{alias}.{dtype}")
 
 
 _OBJECT = re.compile(r"pass (nl|nisa)\.([\w.]+)")

@@ -17,6 +17,7 @@ from nkijit.dialects.dtypes import DTYPES, DType
 from nkijit.dialects.spelling import did_you_mean
 from nkijit.passes.numerics.storage import dtype_called, is_plain
 from nkijit.releases.table import removed_in, replacement
+from nkijit.tracing.dtype_words import UnknownDTypeError, reason_against
 from nkijit.tracing.locations import evaluated
 
 _named: dict[tuple[type[Any], Any], DType] = {}
@@ -28,7 +29,7 @@ def as_dtype(value: Any) -> DType:
 
     Accepts NKI's names and the types of the same name in NumPy, ml_dtypes, PyTorch and JAX
     (`np.float32`, `ml_dtypes.bfloat16`, `torch.bfloat16`), also NumPy dtypes that equal an NKI
-    type by name only (`dtype_called`). Raises ValueError otherwise.
+    type by name only (`dtype_called`). Raises UnknownDTypeError, a ValueError, otherwise.
     """
     kind = cast(type[Any], type(value))
     if issubclass(cast(Any, kind), np.dtype) and not is_plain(value):
@@ -54,14 +55,8 @@ def as_dtype(value: Any) -> DType:
 
 def _expected(value: Any, dtype: DType | None) -> DType:
     if dtype is None:
-        raise ValueError(
-            f"unknown data type {value!r}; known: {', '.join(DTYPES)}{_suggestion(value)}"
-        )
+        raise UnknownDTypeError(value)
     return dtype
-
-
-def _suggestion(value: Any) -> str:
-    return did_you_mean(value, DTYPES) if isinstance(value, str) else ""
 
 
 def missing(
@@ -86,6 +81,8 @@ def missing(
     reason = (instead or {}).get(name)
     if reason:
         return AttributeError(f"{public} is not modelled by nkijit: {reason}")
+    if module.endswith(".language") and (reason := reason_against(name)):
+        return AttributeError(f"{module} has no {name!r}{reason}")
     there = [
         each
         for each, value in known.items()

@@ -7,13 +7,11 @@ from typing import Any
 
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.operators import OPERATORS
+from nkijit.dialects.rule_texts.view_helps import WHOLE_DIVISION
 from nkijit.dialects.spelling import did_you_mean
 
 _LONGEST = 100
 """The maximum length of a value in a message, in characters."""
-
-
-DTYPE_HINT = "pass a data type of nl, e.g. dtype=nl.float32"
 
 
 def shown(value: Any) -> str:
@@ -68,7 +66,7 @@ def hint_for(value: Any, expected: str) -> str:
         return f"pass nisa.{enumeration}.{word}"
     if "integer" in expected or "int32" in expected:
         if isinstance(value, float) or _has_float(value):
-            return "divide sizes with //, which gives ints; / gives floats"
+            return WHOLE_DIVISION
         if isinstance(value, str):
             return "pass an int, without quotes"
     if isinstance(value, str) and value in DTYPES:
