@@ -18,9 +18,25 @@ WHOLE_DIVISION = "divide sizes with //, which gives ints; / gives floats"
 """Help for a float in the place of an integer."""
 
 
-def named(help: str, name: str) -> str:
-    """Return a help with the name of the tensor that it is about."""
-    return help.replace(TENSOR, name)
+class Help(str):
+    """A help that is another one in kernels of the classic API."""
+
+    __slots__ = ("classic",)
+
+    classic: str
+
+    @staticmethod
+    def of(current: str, classic: str) -> Help:
+        """Return the help for kernels of both APIs."""
+        help = Help(current)
+        help.classic = classic
+        return help
+
+
+def named(help: str, name: str, *, classic: bool) -> str:
+    """Return the help for an API with the name of the tensor that it is about."""
+    text = help.classic if classic and isinstance(help, Help) else help
+    return text.replace(TENSOR, name)
 
 
 def for_integer(value: object) -> str:
@@ -50,7 +66,11 @@ def for_limit(value: object) -> str:
 def for_index(item: object, dim: int, *, on_chip: bool) -> str:
     """Return the help for an index of a dimension that is of another type."""
     if item is None:
-        return f"insert a dimension of size 1 with {{t}}.expand_dim({max(dim, int(on_chip))})"
+        at = max(dim, int(on_chip))
+        return Help.of(
+            f"insert a dimension of size 1 with {{t}}.expand_dim({at})",
+            f"insert a dimension of size 1 with {{t}}.expand_dims({at})",
+        )
     numbers = _elements(item)
     if isinstance(item, bool) or (numbers and all(isinstance(n, bool) for n in numbers)):
         return "to choose elements by a condition, write nl.where(condition, t, u)"
@@ -62,11 +82,14 @@ def for_index(item: object, dim: int, *, on_chip: bool) -> str:
         by = "" if step == 1 else f":{step}"
         return f"write the slice {numbers[0]}:{numbers[-1] + 1}{by} in the place of the list"
     if on_chip:
-        return "copy one index after the other in a Python loop, or gather with nisa.nc_n_gather"
+        return Help.of(
+            "copy one index after the other in a Python loop, or gather with nisa.nc_n_gather",
+            "copy one index after the other in a Python loop, or gather with nl.gather_flattened",
+        )
     if dim == 0:
-        return (
-            "load the numbers into an int32 tile with one number per partition, and write "
-            "{t}.vector_select(0, numbers)"
+        tile = "load the numbers into an int32 tile with one number per partition, and write "
+        return Help.of(
+            f"{tile}{{t}}.vector_select(0, numbers)", f"{tile}{{t}}[numbers, nl.arange(n)[None, :]]"
         )
     return "copy one index after the other in a Python loop"
 
@@ -96,9 +119,10 @@ def for_keys(count: int, ndim: int, dots: int) -> str:
     """Return the help for too many indices, or too many `...`."""
     if dots > 1:
         return "write `...` once, and `:` for each other dimension"
-    return (
-        f"{{t}} has {ndim} dimensions: leave out {count - ndim} of the indices, or split a "
-        "dimension first with {t}.reshape_dim(dim, sizes)"
+    fewer = f"{{t}} has {ndim} dimensions: leave out {count - ndim} of the indices, or split a "
+    return Help.of(
+        f"{fewer}dimension first with {{t}}.reshape_dim(dim, sizes)",
+        f"{fewer}dimension first with {{t}}.reshape(shape)",
     )
 
 
@@ -174,10 +198,23 @@ def for_steps(
         return "pass a step of at least 1, and the smaller limit first"
     pairs = [list(pair) for pair in zip(strides, shape, strict=True)]
     pairs[dim] = [strides[dim] * numbers.step, len(numbers)]
-    return (
-        f"a pattern with a negative stride runs backwards: {{t}}.ap({pairs}, "
-        f"offset={numbers[0] * strides[dim]})"
+    by = "" if numbers.step == -1 else f"{-numbers.step} * "
+    keys = ", ".join(
+        f"{numbers[0]} - {by}{_arange(len(numbers), at, len(shape))}"
+        if at == dim
+        else _arange(size, at, len(shape))
+        for at, size in enumerate(shape)
     )
+    return Help.of(
+        f"a pattern with a negative stride runs backwards: {{t}}.ap({pairs}, "
+        f"offset={numbers[0] * strides[dim]})",
+        f"an index expression runs backwards: {{t}}[{keys}]",
+    )
+
+
+def _arange(size: int, dim: int, ndim: int) -> str:
+    """Return the index expression for a whole dimension of a tile."""
+    return f"nl.arange({size})[{', '.join(':' if at == dim else 'None' for at in range(ndim))}]"
 
 
 def for_select(dim: int, size: int, number: int, *, on_chip: bool) -> str:

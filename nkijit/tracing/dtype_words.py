@@ -94,7 +94,7 @@ def _shown(value: Any, word: str) -> str:
 def _help(value: Any, word: str, near: str) -> str:
     if isinstance(value, MemoryRegion):
         return f"pass the memory as buffer=nl.{value.value}, and e.g. dtype=nl.float32"
-    if hasattr(value, "dtype") and hasattr(value, "shape"):
+    if hasattr(value, "buffer") and hasattr(value, "dtype"):
         return "pass the data type of the tensor, e.g. dtype=x.dtype"
     if word in _WIDE:
         return f"write nl.{near}, the widest of its kind"

@@ -183,8 +183,9 @@ class TensorView(NKIObject):
 
     def _deny(self, message: str, help: str) -> NoReturn:
         """End the trace at a view that is impossible; `help` as in `ViewError`."""
-        help = helps.named(help, self.name)
-        self.storage.tracer.fail(VIEW, f"view of '{self.name}'", message, help)
+        tracer = self.storage.tracer
+        text = helps.named(help, self.name, classic=tracer.kernel.classic is not None)
+        tracer.fail(VIEW, f"view of '{self.name}'", message, text)
 
     def _dtype_named(self, dtype: Any) -> DType:
         try:
