@@ -51,6 +51,7 @@ def matmul(x: NkiTensor, y: NkiTensor, transpose_x: bool = False) -> NkiTensor:
             call,
             f"'x' has {rows if transpose_x else columns} {kind} to contract with the {contracted} "
             "partitions of 'y'",
+            help_for_product(x.shape, y.shape, transpose_x),
         )
     target = tracer.target
     for name, size, limit in (
@@ -144,6 +145,18 @@ def _check_matrix(
             f"'{name}': expected two dimensions, got shape {value.shape}",
             "merge the free dimensions with flatten_dims",
         )
+
+
+def help_for_product(x: tuple[int, ...], y: tuple[int, ...], transpose_x: bool) -> str:
+    """Return the help for operands of nl.matmul with different contracted dimensions."""
+    rows, columns = x
+    if transpose_x and columns == y[0]:
+        return "'x' has the contracted dimension in its columns: leave transpose_x out"
+    if not transpose_x and rows == y[0]:
+        return "'x' has the contracted dimension in its partitions: pass transpose_x=True"
+    if (rows if transpose_x else columns) == y[1]:
+        return "'y' has the contracted dimension in its columns: pass nl.transpose(y)"
+    return "slice both to the same number of contracted rows: 'x' (M, K), 'y' (K, N)"
 
 
 def _dtype(tracer: Tracer, call: str, dtype: Any) -> str:

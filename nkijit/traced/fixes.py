@@ -232,6 +232,6 @@ def _column(place: _Place) -> Fix | None:
     if place.finding.rule.id != "column":
         return None
     node = place.marked()
-    if not isinstance(node, ast.Name) or ", 1), one element" not in place.finding.message:
+    if not isinstance(node, ast.Name) or "[:, 0:1]" not in place.finding.help:
         return None
     return place.replacing(node, f"{node.id}[:, 0:1]")
