@@ -37,6 +37,8 @@ def hint_for(value: Any, expected: str) -> str:
         )
     if value is None and wants_tile:
         return "pass a tile, e.g. what nl.load or nl.ndarray returns"
+    if is_tensor and "register" in expected:
+        return f"load the number into a register, {register_of(value)}, and pass r"
     if is_tensor and "operator" not in expected and not wants_tile:
         return (
             "what a tile holds is known on the device only, and this argument is fixed while the "
@@ -64,6 +66,8 @@ def hint_for(value: Any, expected: str) -> str:
         known = members.rstrip(")").split(", ")
         word = near(value, known) or known[-1]
         return f"pass nisa.{enumeration}.{word}"
+    if "string" in expected:
+        return "pass a word in quotes"
     if "integer" in expected or "int32" in expected:
         if isinstance(value, float) or _has_float(value):
             return WHOLE_DIVISION
@@ -72,6 +76,13 @@ def hint_for(value: Any, expected: str) -> str:
     if isinstance(value, str) and value in DTYPES:
         return f"pass nl.{value}"
     return ""
+
+
+def register_of(tile: Any) -> str:
+    """Return the statements that load an element of a tile into a register."""
+    name = tile.name or "tile"
+    element = name if tile.size == 1 else f"{name}[{', '.join(['0:1'] * tile.ndim)}]"
+    return f"r = nisa.register_alloc(); nisa.register_load(dst=r, src={element})"
 
 
 def near(word: str, known: Collection[str]) -> str:
