@@ -63,10 +63,10 @@ def for_free_sizes(op: NisaOp, tiles: Mapping[str, TileInfo]) -> str | None:
         name = variable(op, one)
         if sizes.get(_DST) == 1:
             return "allocate 'dst' with as many elements per partition as the tiles that it is of"
-        return (
-            f"repeat the element in each partition, {name}.broadcast(1, {most}), or pass {name} as "
-            "operand0 of nisa.tensor_scalar"
-        )
+        repeat = f"repeat the element in each partition, {name}.broadcast(1, {most})"
+        is_binary = len(sizes.keys() - {_DST}) > 1
+        scalar = f", or pass {name} as operand0 of nisa.tensor_scalar"
+        return f"{repeat}{scalar if is_binary else ''}"
     if _DST in sizes and len({size for name, size in sizes.items() if name != _DST}) == 1:
         read = next(name for name in sizes if name != _DST)
         if len(tiles[read].shape) == len(tiles[_DST].shape) == 2:
