@@ -48,8 +48,8 @@ def as_user_call(finding: Diagnostic) -> Diagnostic:
     call = _call_at(finding.where[0])
     if call is None:
         return finding
-    if finding.subject.startswith(_OF_VIEWS):
-        return _about_index(finding, call)
+    if finding.subject.startswith(_OF_VIEWS) and (indexed := _about_index(finding, call)):
+        return indexed
     subject, message, operands, notes, help = (
         finding.subject,
         finding.message,
@@ -60,13 +60,15 @@ def as_user_call(finding: Diagnostic) -> Diagnostic:
     names = {name: name for name in call.arguments}
     if call.name != subject and subject.startswith(_OF_THE_IR):
         names = dict(_parameters(operands, call))
-        message, help = (
-            _QUOTED.sub(lambda m: f"'{names.get(m[1], m[1])}'", text) for text in (message, help)
-        )
-        operands = tuple(replace(o, name=names.get(o.name, o.name)) for o in operands)
-        if subject.startswith(_INSTRUCTIONS):
-            notes = (*notes, f"{call.name} is implemented with {subject}")
-        subject = call.name
+        if not subject.startswith(_OF_VIEWS):
+            message, help = (
+                _QUOTED.sub(lambda m: f"'{names.get(m[1], m[1])}'", text)
+                for text in (message, help)
+            )
+            operands = tuple(replace(o, name=names.get(o.name, o.name)) for o in operands)
+            if subject.startswith(_INSTRUCTIONS):
+                notes = (*notes, f"{call.name} is implemented with {subject}")
+            subject = call.name
     elif not operands:
         imported = source_of(source_text(finding.where[0].file)).imported
         message, help = (_in_the_users_names(text, call, imported) for text in (message, help))
@@ -92,19 +94,19 @@ def as_user_call(finding: Diagnostic) -> Diagnostic:
     )
 
 
-def _about_index(finding: Diagnostic, call: _Call) -> Diagnostic:
-    """Return a finding about a view in a call; if it is about the index, with the index marked.
+def _about_index(finding: Diagnostic, call: _Call) -> Diagnostic | None:
+    """Return a finding about the index of a view in a call, with the index marked; else None.
 
     The index is called by the argument that it is passed for (`vector_offset`), else by its
     variable.
     """
     index = next((operand for operand in finding.operands if operand.name == "index"), None)
     if index is None:
-        return finding
+        return None
     nodes = [node for argument in call.arguments.values() for node in ast.walk(argument)]
     uses = [n for n in nodes if isinstance(n, ast.Name) and f"%{ssa_name(n.id)}" == index.value]
     if len(uses) != 1:
-        return finding
+        return None
     keywords = (n for n in nodes if isinstance(n, ast.keyword) and _variable(n.value) is not None)
     of_it = [n for n in keywords if uses[0] in ast.walk(n.value)]
     name = of_it[0].arg if of_it and of_it[0].arg else uses[0].id

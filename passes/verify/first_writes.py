@@ -48,7 +48,7 @@ class Writers:
         written = [e for e in effects(op) if e.role is not Role.read]
         if any(base_of(e.value) is source for e in written):
             fill = "allocate it with nl.zeros" if classic else f"write nisa.memset({name}, 0)"
-            return f"fill {name} before the instruction adds to it: {fill}"
+            return f"fill {name} before the instruction reads it: {fill}"
         later = self._first.get(source)
         if later is not None and self._order[later] > self._order[op]:
             place = next(iter(positions(later.location)), None)
