@@ -253,7 +253,7 @@ def for_broadcast(dim: int, ndim: int, count: int) -> str:
 
 def for_permutation(ndim: int) -> str:
     """Return the help for dimensions that are no permutation."""
-    return f"name each dimension once: {{t}} has {', '.join(map(str, range(ndim)))}"
+    return f"name each dimension once: {{t}} has dimensions {', '.join(map(str, range(ndim)))}"
 
 
 def for_dim(ndim: int) -> str:
