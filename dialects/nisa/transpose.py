@@ -11,6 +11,7 @@ from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import HBM, SBUF, required_tile
 from nkijit.dialects.declare.rules.operands import in_buffer, same_dtype
 from nkijit.dialects.declare.rules.targets import argument_since
+from nkijit.dialects.declare.rules.wording import variable_of
 from nkijit.dialects.declare.spec import Rule, Stage, Violation
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import dge_mode, engine, nc_version, oob_mode
@@ -114,7 +115,7 @@ def _gather(op: NisaOp, target: Target) -> Violation | None:
     indices = info_of(index)
     rows, middle, last = src.shape[0], src.shape[1:-1], src.shape[-1]
     count = indices.partitions
-    name = index.name_hint or "index"
+    name = variable_of(index, "index")
     separately = "gather with nisa.dma_copy and transpose with nisa.nc_transpose"
     wrong: list[tuple[str, str]] = []
     if len(src.shape) == 4 and 1 not in middle:

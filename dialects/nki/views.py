@@ -30,6 +30,7 @@ from nkijit.dialects.declare.accessors import operand_tuple, value_at, with_dire
 from nkijit.dialects.declare.creation import created
 from nkijit.dialects.declare.kinds import OperandKind, Role, parse_defined_operand
 from nkijit.dialects.declare.properties import PairsKind
+from nkijit.dialects.declare.rules.wording import variable_of
 from nkijit.dialects.declare.spec import Rule, Violation
 from nkijit.dialects.dtypes import DType, dtype_of_type
 from nkijit.dialects.hardware.targets import INDIRECTION_GROUP, Target
@@ -229,7 +230,7 @@ def _index_tile(op: ViewOp, target: Target) -> Violation | None:
     if op.index is None or not is_tile(op.index):
         return None
     index, result = info_of(op.index), info_of(op.result)
-    name = op.index.name_hint or "index"
+    name = variable_of(op.index, "the index")
     if index.region is not MemoryRegion.sbuf:
         how = "tensor_copy" if index.region.on_chip else "dma_copy"
         return Violation(

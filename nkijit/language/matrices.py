@@ -155,7 +155,7 @@ def help_for_product(x: tuple[int, ...], y: tuple[int, ...], transpose_x: bool) 
     if not transpose_x and rows == y[0]:
         return "'x' has the contracted dimension in its partitions: pass transpose_x=True"
     if (rows if transpose_x else columns) == y[1]:
-        return "'y' has the contracted dimension in its columns: pass nl.transpose(y)"
+        return "'y' has the contracted dimension in its columns: transpose it with nl.transpose"
     return "slice both to the same number of contracted rows: 'x' (M, K), 'y' (K, N)"
 
 

@@ -42,16 +42,15 @@ class UnknownDTypeError(ValueError):
     def __init__(self, value: Any):
         word = name_of(value)
         near = word_of_nl(word) or _suggested(value, word)
-        kinds = ", ".join(DTYPES)
+        self.help = _help(value, word, near)
+        """What to write instead."""
         if word in _WIDE:
             reason = f"; NKI has no {word}"
         elif near:
             reason = f"; did you mean '{near}'?"
         else:
-            reason = f"; known: {kinds}"
+            reason = f"; known: {', '.join(DTYPES)}" if self.help == DTYPE_HINT else ""
         super().__init__(f"unknown data type {_shown(value, word)}{reason}")
-        self.help = _help(value, word, near)
-        """What to write instead."""
 
 
 def name_of(value: Any) -> str:

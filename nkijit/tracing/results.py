@@ -18,6 +18,7 @@ from nkijit.dialects.rule_texts.operands import RETURN
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.diagnostics.diagnose import describe_operand
 from nkijit.passes.diagnostics.diagnostic import Operand
+from nkijit.tracing.hints import shown
 from nkijit.tracing.locations import location_of
 from nkijit.tracing.objects import NKIObject
 from nkijit.tracing.tensor import NkiTensor
@@ -81,11 +82,11 @@ def finish_trace(tracer: Tracer, function: Callable[..., Any], result: Any) -> N
             values.append(item.ssa_value())
             continue
         which = "the result" if container is None else f"result {index}"
-        shown: tuple[Operand, ...] = ()
+        operands: tuple[Operand, ...] = ()
         if isinstance(item, NkiTensor) and item.storage.tracer is tracer:
-            shown = (describe_operand(which, item.storage.value),)
+            operands = (describe_operand(which, item.storage.value),)
         problem, help = unreturnable
-        tracer.record_at(function, RETURN, f"{which} is {problem}", shown, help)
+        tracer.record_at(function, RETURN, f"{which} is {problem}", operands, help)
     if len(values) < len(items):
         # An invalid tensor was left out, so the container does not match.
         container, keys, values = None, None, []
@@ -98,7 +99,7 @@ def _unreturnable(tracer: Tracer, item: Any) -> tuple[str, str] | None:
         if isinstance(item, NKIObject) or dataclasses.is_dataclass(item):
             problem = f"an object of class {type(item).__name__}; return its tensors in a tuple"
             return problem, "return the tensors of the object in a tuple, a list or a dict"
-        return f"not a tensor but {item!r} ({type(item).__name__})", _instead(item)
+        return f"not a tensor but {shown(item)} ({type(item).__name__})", _instead(item)
     if item.storage.tracer is not tracer:
         return f"tensor '{item.name}' of another kernel", "return tensors of this kernel"
     if item.buffer.on_chip:

@@ -8,13 +8,14 @@ from functools import cached_property
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.rules.wording import variable_of
 from nkijit.dialects.effects import Effect, effects
 from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.writes.written import Read
-from nkijit.passes.diagnostics.places import positions
+from nkijit.passes.diagnostics.places import Position, positions
 
 
 class Writers:
@@ -41,7 +42,7 @@ class Writers:
         """Return the help for a read of a tile that nothing has written; None for the rule's."""
         op, effect = read.op, read.effect
         source = base_of(effect.value)
-        name = source.name_hint or "it"
+        name = variable_of(source, f"'{effect.name}'")
         if op not in self._order or effect.touched.is_index:
             return None
         classic = self._kernels[0].classic is not None
@@ -49,13 +50,19 @@ class Writers:
         if any(base_of(e.value) is source for e in written):
             fill = "allocate it with nl.zeros" if classic else f"write nisa.memset({name}, 0)"
             return f"fill {name} before the instruction reads it: {fill}"
-        later = self._first.get(source)
-        if later is not None and self._order[later] > self._order[op]:
-            place = next(iter(positions(later.location)), None)
-            if place is not None:
-                return f"{name} is written later, in line {place.line}: move the read after it"
+        later = self._later(op, source)
         first = self._write_first(effect, name, classic)
+        if later is not None:
+            first = f"{name} is written later, in line {later.line}: move the read after it"
         return self._exchanged(op, effect, written, first) or first
+
+    def _later(self, op: Operation, source: SSAValue) -> Position | None:
+        """Return the place of the first write of a tensor, if it is after an operation."""
+        later = self._first.get(source)
+        if later is None or self._order[later] < self._order[op]:
+            return None
+        reads = {base_of(e.value) for e in effects(later) if e.role is not Role.write}
+        return None if source in reads else next(iter(positions(later.location)), None)
 
     def _exchanged(
         self, op: Operation, effect: Effect, written: Sequence[Effect], first: str
@@ -72,11 +79,11 @@ class Writers:
         sizes = {info_of(e.value).size for e in (*written, effect)}
         if not is_written or isinstance(dst.owner, ConstantOp) or len(sizes) > 1:
             return None
-        source = base_of(effect.value).name_hint or "it"
+        source = variable_of(base_of(effect.value), f"'{effect.name}'")
+        other = variable_of(dst, "the other")
         return (
             f"'{written[0].name}' has been written: if the two are exchanged, pass {source} as "
-            f"'{written[0].name}' and {dst.name_hint or 'the other'} as '{effect.name}'; else "
-            f"{first}"
+            f"'{written[0].name}' and {other} as '{effect.name}'; else {first}"
         )
 
     @staticmethod

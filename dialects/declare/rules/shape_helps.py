@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.rules.wording import variable_of
 from nkijit.dialects.tiles import TileInfo
 
 _DST = "dst"
@@ -15,7 +16,7 @@ def variable(op: NisaOp, name: str) -> str:
     field, _, position = name.partition("[")
     values = op.operands_named(field)
     value = values[int(position.rstrip("]")) if position else 0] if values else None
-    return f"'{name}'" if value is None or not value.name_hint else value.name_hint
+    return variable_of(value, f"'{name}'")
 
 
 def for_partitions(op: NisaOp, tiles: Mapping[str, TileInfo]) -> str:
@@ -157,7 +158,7 @@ def for_shapes(shapes: Mapping[str, Sequence[int]]) -> str:
             large = max(sizes, key=lambda name: sizes[name])
             small = min(sizes, key=lambda name: sizes[name])
             if tuple(shapes[large]) == tuple(reversed(shapes[small])):
-                return f"'{small}' has the shape of the transpose: pass nl.transpose({small})"
+                return f"'{small}' has the shape of the transpose: transpose it with nl.transpose"
             keys = ", ".join([*[":"] * dim, f"0:{sizes[small]}"])
             return f"each dimension has the same size or 1: slice dim {dim} of '{large}', [{keys}]"
     return "give the tiles the same number of dimensions, each of the same size or 1"
