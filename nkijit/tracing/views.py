@@ -184,7 +184,8 @@ class TensorView(NKIObject):
     def _deny(self, message: str, help: str) -> NoReturn:
         """End the trace at a view that is impossible; `help` as in `ViewError`."""
         tracer = self.storage.tracer
-        text = helps.named(help, self.name, classic=tracer.kernel.classic is not None)
+        name = "t" if self.name == self.buffer.value else self.name
+        text = helps.named(help, name, classic=tracer.kernel.classic is not None)
         tracer.fail(VIEW, f"view of '{self.name}'", message, text)
 
     def _dtype_named(self, dtype: Any) -> DType:
