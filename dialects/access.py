@@ -20,6 +20,7 @@ from math import prod
 from typing import Any, cast
 
 from nkijit.dialects.overlap import Terms, ascending, meet
+from nkijit.dialects.rule_texts import view_helps as helps
 
 NamePattern = Sequence["str | Sequence[str]"]
 """Names of dimensions for `rearrange`; a nested sequence is a group."""
@@ -41,7 +42,15 @@ class Indirection(Enum):
 
 
 class ViewError(ValueError):
-    """A view is impossible. The message names the request, the tensor's shape and legal values."""
+    """A view is impossible. The message names the request, the tensor's shape and legal values.
+
+    `help` is the text to write instead, with `{t}` for the tensor's name (`view_helps`); empty if
+    there is none.
+    """
+
+    def __init__(self, message: str, help: str = ""):
+        super().__init__(message)
+        self.help = help
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,21 +143,26 @@ class AccessPattern:
         for pair in _items(pairs):
             numbers = [_integer_or_none(number) for number in _items(pair)]
             if len(numbers) != 2 or None in numbers:
-                raise ViewError(f"{pair!r} is no pair; the pattern is {pairs}; {_LEGAL_PAIRS}")
+                raise ViewError(
+                    f"{pair!r} is no pair; the pattern is {pairs}; {_LEGAL_PAIRS}",
+                    helps.for_pair(pair),
+                )
             stride, count = cast("list[int]", numbers)
             if count < 1:
                 raise ViewError(
-                    f"the count of {pair!r} is {count}; the pattern is {pairs}; {_LEGAL_PAIRS}"
+                    f"the count of {pair!r} is {count}; the pattern is {pairs}; {_LEGAL_PAIRS}",
+                    helps.PAIRS,
                 )
             strides.append(stride)
             shape.append(count)
         if not shape:
-            raise ViewError(f"no pairs; the pattern is {pairs!r}; {_LEGAL_PAIRS}")
+            raise ViewError(f"no pairs; the pattern is {pairs!r}; {_LEGAL_PAIRS}", helps.PAIRS)
         start = _integer_or_none(offset)
         if start is None:
             raise ViewError(
                 f"offset {offset!r} is a {type(offset).__name__}; the pattern is "
-                f"{pairs}; legal: an integer"
+                f"{pairs}; legal: an integer",
+                helps.for_integer(offset),
             )
         return AccessPattern(start, tuple(strides), tuple(shape))
 
@@ -247,7 +261,8 @@ class AccessPattern:
         if lowest < 0 or highest >= allocation_size:
             raise ViewError(
                 f"elements {lowest} to {highest} are touched; {self._layout}; legal: 0 to "
-                f"{allocation_size - 1}, inside the allocation"
+                f"{allocation_size - 1}, inside the allocation",
+                helps.SMALLER_PATTERN,
             )
 
     def free_range(self, partition_elements: int) -> tuple[int, int]:
@@ -266,7 +281,8 @@ class AccessPattern:
         if lowest < 0 or highest >= partition_elements:
             raise ViewError(
                 f"elements {lowest} to {highest} of a partition are touched; {self._layout}; "
-                f"legal: 0 to {partition_elements - 1}, a row must stay in its partition"
+                f"legal: 0 to {partition_elements - 1}, a row must stay in its partition",
+                helps.SMALLER_PATTERN,
             )
         return lowest, highest
 
@@ -360,27 +376,28 @@ class AccessPattern:
             stride = strides[dim]
             kind = type(item)
             if kind is slice:
-                start, count, step = self._window(dim, item)
+                start, count, step = self._window(dim, item, on_chip)
                 offset += start * stride
                 new_shape.append(count)
                 new_strides.append(stride * step)
             elif kind is not int and hasattr(item, "start") and hasattr(item, "size"):
-                start, count = self._dynamic_window(dim, item)
+                start, count = self._dynamic_window(dim, item, on_chip)
                 offset += start * stride
                 new_shape.append(count)
                 new_strides.append(stride)
             elif kind is not int and (numbers := slice_of_range(item)) is not None:
-                start, count, step = self._window(dim, numbers)
+                start, count, step = self._window(dim, numbers, on_chip)
                 offset += start * stride
                 new_shape.append(count)
                 new_strides.append(stride * step)
             else:
-                number = self._index_integer(dim, item)
+                number = self._index_integer(dim, item, on_chip)
                 size = shape[dim]
                 if not -size <= number < size:
                     raise self._refusal(
                         f"index {number} of dim {dim} is out of its size {size}",
                         f"{-size} to {size - 1}",
+                        helps.for_position(dim, size, on_chip=on_chip),
                     )
                 offset += (number if number >= 0 else number + size) * stride
                 if on_chip and dim == 0:
@@ -410,7 +427,11 @@ class AccessPattern:
             end = self._integer(end, "limit of a slice")
             step = self._integer(step, "step of a slice")
         if not (0 <= start < end <= shape[dim] and step >= 1):
-            raise self._bad_slice(dim, start, end, step, (start, end, step))
+            fault = self._bad_slice(dim, start, end, step, (start, end, step))
+            size = shape[dim]
+            if step >= 1 and -size <= min(start, end) < 0:
+                fault.help = helps.for_limits_from_the_end(dim, size, start, end)
+            raise fault
         new_shape = list(shape)
         offset = self.offset + start * strides[dim]
         if step == 1:
@@ -436,7 +457,9 @@ class AccessPattern:
         size = self.shape[dim]
         if not 0 <= number < size:
             raise self._refusal(
-                f"select {number} of dim {dim} is out of its size {size}", f"0 to {size - 1}"
+                f"select {number} of dim {dim} is out of its size {size}",
+                f"0 to {size - 1}",
+                helps.for_select(dim, size, number, on_chip=on_chip),
             )
         offset = self.offset + number * self.strides[dim]
         if (on_chip and dim == 0) or len(self.shape) <= (2 if on_chip else 1):
@@ -456,11 +479,15 @@ class AccessPattern:
         order = [self._dim(dim) for dim in _items(dims)]
         if sorted(order) != list(range(len(self.shape))):
             raise self._refusal(
-                f"permute to {dims} is no permutation", f"each of 0 to {len(self.shape) - 1} once"
+                f"permute to {dims} is no permutation",
+                f"each of 0 to {len(self.shape) - 1} once",
+                helps.for_permutation(len(self.shape)),
             )
         if on_chip and order[0] != 0:
             raise self._refusal(
-                f"permute to {dims} moves the partition dimension", "0 first, in SBUF and PSUM"
+                f"permute to {dims} moves the partition dimension",
+                "0 first, in SBUF and PSUM",
+                helps.TRANSPOSE,
             )
         return AccessPattern(
             self.offset,
@@ -477,11 +504,14 @@ class AccessPattern:
         dim = self._dim(dim)
         count = self._integer(size, "size of a broadcast")
         if on_chip and dim == 0:
-            raise self._refusal("broadcast of the partition dimension", _LEGAL_FREE)
+            raise self._refusal(
+                "broadcast of the partition dimension", _LEGAL_FREE, helps.BROADCAST_PARTITIONS
+            )
         if self.shape[dim] != 1 or count < 1:
             raise self._refusal(
                 f"broadcast of dim {dim} to {count}",
                 "a dimension of size 1, and a new size of at least 1",
+                helps.for_broadcast(dim, len(self.shape), count),
             )
         if count == 1:
             return self
@@ -499,11 +529,19 @@ class AccessPattern:
         ndim = len(shape)
         at = self._integer(dim, "position of expand_dim")
         if not -ndim - 1 <= at <= ndim:
-            raise self._refusal(f"expand_dim at {at}", f"{-ndim - 1} to {ndim}")
+            raise self._refusal(
+                f"expand_dim at {at}",
+                f"{-ndim - 1} to {ndim}",
+                f"write {{t}}.expand_dim({ndim}) for a dimension at the end",
+            )
         if at < 0:
             at += ndim + 1
         if on_chip and at == 0:
-            raise self._refusal("expand_dim before the partition dimension", _LEGAL_FREE)
+            raise self._refusal(
+                "expand_dim before the partition dimension",
+                _LEGAL_FREE,
+                "write {t}.expand_dim(1): on chip dim 0 stays the partition dimension",
+            )
         stride = strides[at] * shape[at] if at < ndim else 1
         return AccessPattern(
             self.offset, (*strides[:at], stride, *strides[at:]), (*shape[:at], 1, *shape[at:])
@@ -518,17 +556,23 @@ class AccessPattern:
         """
         dim = self._dim(dim)
         if on_chip and dim == 0:
-            raise self._refusal("squeeze_dim of the partition dimension", _LEGAL_FREE)
+            raise self._refusal(
+                "squeeze_dim of the partition dimension",
+                _LEGAL_FREE,
+                "leave it out: on chip dim 0 stays the partition dimension",
+            )
         if self.shape[dim] != 1:
             raise self._refusal(
                 f"squeeze_dim of dim {dim}, whose size is {self.shape[dim]}",
                 "a dimension of size 1",
+                helps.for_squeeze(dim),
             )
         fewest = 2 if on_chip else 1
         if len(self.shape) <= fewest:
             raise self._refusal(
                 f"squeeze_dim of dim {dim} leaves {fewest - 1} dimension(s)",
                 f"at least {fewest} in {'SBUF and PSUM' if on_chip else 'HBM'}",
+                f"leave it out: {{t}} keeps {fewest} dimension(s)",
             )
         return AccessPattern(
             self.offset, _replaced(self.strides, dim, ()), _replaced(self.shape, dim, ())
@@ -545,7 +589,9 @@ class AccessPattern:
         sizes = self._sizes(shape, self.shape[dim], "reshape_dim")
         if on_chip and dim == 0 and len(sizes) != 1:
             raise self._refusal(
-                f"reshape_dim to {sizes} splits the partition dimension", _LEGAL_FREE
+                f"reshape_dim to {sizes} splits the partition dimension",
+                _LEGAL_FREE,
+                helps.ROWS_IN_HBM,
             )
         # A split always has strides, so the result is never None.
         return cast(AccessPattern, self._in_shape(_replaced(self.shape, dim, sizes), on_chip))
@@ -560,9 +606,13 @@ class AccessPattern:
         start, end = self._dim(start_dim), self._dim(end_dim)
         asked = f"flatten_dims of {start_dim} to {end_dim}"
         if start > end:
-            raise self._refusal(asked, "start_dim <= end_dim")
+            raise self._refusal(
+                asked, "start_dim <= end_dim", f"write {{t}}.flatten_dims({end}, {start})"
+            )
         if on_chip and start == 0:
-            raise self._refusal(f"{asked} merges the partition dimension", _LEGAL_FREE)
+            raise self._refusal(
+                f"{asked} merges the partition dimension", _LEGAL_FREE, helps.ROWS_IN_HBM
+            )
         shape = self.shape
         merged = (*shape[:start], prod(shape[start : end + 1]), *shape[end + 1 :])
         view = self._in_shape(merged, on_chip)
@@ -585,6 +635,7 @@ class AccessPattern:
             raise self._refusal(
                 f"reshape to {sizes} changes the partition dimension",
                 f"({self.shape[0]}, …) with two dimensions or more, in SBUF and PSUM",
+                helps.ROWS_IN_HBM,
             )
         view = self._in_shape(sizes, on_chip)
         if view is None:
@@ -621,23 +672,35 @@ class AccessPattern:
         asked = f"rearrange of {src_pattern} to {dst_pattern}"
         if len(source) != len(self.shape):
             raise self._refusal(
-                f"{asked} names {len(source)} dimension(s)", f"{len(self.shape)} names or groups"
+                f"{asked} names {len(source)} dimension(s)",
+                f"{len(self.shape)} names or groups",
+                f"name the {len(self.shape)} dimensions of {{t}}; a tuple in the pattern is a "
+                "dimension with several parts",
             )
         if len(set(names)) != len(names) or sorted(names) != sorted(wanted):
-            raise self._refusal(asked, "the same names on both sides, each once")
+            raise self._refusal(
+                asked,
+                "the same names on both sides, each once",
+                f"write each of {_listed(dict.fromkeys([*names, *wanted]))} once on each side",
+            )
         if not set(names).issuperset(fixed):
-            raise self._refusal(f"{asked} with sizes {dict(fixed)}", f"sizes of {sorted(names)}")
+            raise self._refusal(
+                f"{asked} with sizes {dict(fixed)}",
+                f"sizes of {sorted(names)}",
+                f"leave out the size of {_listed(n for n in fixed if n not in names)}",
+            )
         if on_chip and (source[0] != target[0] or len(source[0]) != 1):
             raise self._refusal(
                 f"{asked} changes the partition dimension",
                 f"{names[0]!r} alone and first, in SBUF and PSUM",
+                helps.TRANSPOSE,
             )
         size_of: dict[str, int] = {}
         for group, size in zip(source, self.shape, strict=True):
             parts = [fixed.get(name, -1) for name in group]
-            size_of.update(
-                zip(group, self._sizes(parts, size, f"rearrange of {group}"), strict=True)
-            )
+            help = helps.for_parts(group, parts, size)
+            sizes = self._sizes(parts, size, f"rearrange of {group}", help)
+            size_of.update(zip(group, sizes, strict=True))
         split = cast(AccessPattern, self._in_shape(tuple(size_of.values()), on_chip))
         moved = split.permute([names.index(name) for name in wanted], on_chip=on_chip)
         merged = moved._in_shape(
@@ -684,7 +747,8 @@ class AccessPattern:
         if bounded and (lowest < 0 or highest >= total):
             raise ViewError(
                 f"ap({view.pairs}) at offset {view.offset} touches elements {lowest} to {highest}; "
-                f"the allocation's shape is {tuple(base_shape)}; legal: 0 to {total - 1}"
+                f"the allocation's shape is {tuple(base_shape)}; legal: 0 to {total - 1}",
+                helps.SMALLER_PATTERN,
             )
         if not on_chip:
             return view
@@ -693,7 +757,8 @@ class AccessPattern:
             raise ViewError(
                 f"ap({view.pairs}) does not begin with the partition dimension; the allocation's "
                 f"shape is {tuple(base_shape)}; legal: [{elements}, partitions] and another pair, "
-                f"in SBUF and PSUM"
+                f"in SBUF and PSUM",
+                helps.for_partition_pair(view.pairs, elements, base_shape[0]),
             )
         if bounded:
             view.free_range(elements)
@@ -721,6 +786,7 @@ class AccessPattern:
             raise self._refusal(
                 f"{asked} of a last dimension with stride {strides[-1]}",
                 "a contiguous last dimension",
+                helps.VIEW_FIRST,
             )
         if old_bits % new_bits == 0:
             ratio = old_bits // new_bits
@@ -730,12 +796,13 @@ class AccessPattern:
                 (*shape[:-1], shape[-1] * ratio),
             )
         if new_bits % old_bits:
-            raise self._refusal(asked, "sizes of which one divides the other")
+            raise self._refusal(asked, "sizes of which one divides the other", helps.CONVERT)
         ratio = new_bits // old_bits
         if shape[-1] % ratio or self.offset % ratio:
             raise self._refusal(
                 f"{asked} at offset {self.offset}",
                 f"a last dimension and an offset divisible by {ratio}",
+                helps.for_ratio(ratio),
             )
         new_shape = (*shape[:-1], shape[-1] // ratio)
         new_strides = [1] * len(shape)
@@ -748,6 +815,7 @@ class AccessPattern:
                 raise self._refusal(
                     f"{asked} with stride {strides[dim]} in dim {dim}",
                     f"strides divisible by {ratio}",
+                    helps.for_ratio(ratio),
                 )
         return AccessPattern(self.offset // ratio, tuple(new_strides), new_shape)
 
@@ -758,30 +826,39 @@ class AccessPattern:
         if partition_elements < 1 or (shape[0] != 1 and strides[0] % partition_elements):
             raise ViewError(
                 f"dim 0 does not step by whole partitions; {self._layout}; legal: a stride that is "
-                f"a multiple of the {partition_elements} elements per partition"
+                f"a multiple of the {partition_elements} elements per partition",
+                f"begin with [{partition_elements}, partitions]",
             )
 
     @property
     def _layout(self) -> str:
         return f"the shape is {self.shape}, strides {self.strides}, offset {self.offset}"
 
-    def _refusal(self, asked: str, legal: str) -> ViewError:
-        return ViewError(f"{asked}; the shape is {self.shape}; legal: {legal}")
+    def _refusal(self, asked: str, legal: str, help: str) -> ViewError:
+        return ViewError(f"{asked}; the shape is {self.shape}; legal: {legal}", help)
 
     def _needs_copy(self, asked: str) -> ViewError:
         return self._refusal(
             f"{asked} needs a copy",
             f"merging dimensions only where stride[k] == stride[k+1] * shape[k+1], the strides "
             f"are {self.strides}",
+            helps.NEEDS_COPY,
         )
 
-    def _integer(self, value: object, what: str) -> int:
+    def _integer(self, value: object, what: str, help: str = "") -> int:
         number = _integer_or_none(value)
         if number is None:
-            raise self._refusal(f"{what} is a {type(value).__name__}", "an integer")
+            raise self._refusal(
+                f"{what} is a {type(value).__name__}",
+                "an integer",
+                help or helps.for_integer(value),
+            )
         return number
 
-    def _index_integer(self, dim: int, item: object) -> int:
+    def _limit(self, value: object) -> int:
+        return self._integer(value, "limit of a slice", helps.for_limit(value))
+
+    def _index_integer(self, dim: int, item: object, on_chip: bool) -> int:
         if type(item) is int:
             return item
         number = _integer_or_none(item)
@@ -789,6 +866,7 @@ class AccessPattern:
             raise self._refusal(
                 f"index of dim {dim} is a {type(item).__name__}",
                 "an integer, a slice, `...` or nl.ds(start, size)",
+                helps.for_index(item, dim, on_chip=on_chip),
             )
         return number
 
@@ -796,12 +874,17 @@ class AccessPattern:
         number = self._integer(dim, "dim")
         ndim = len(self.shape)
         if not -ndim <= number < ndim:
-            raise self._refusal(f"there is no dim {number}", f"{-ndim} to {ndim - 1}")
+            raise self._refusal(
+                f"there is no dim {number}", f"{-ndim} to {ndim - 1}", helps.for_dim(ndim)
+            )
         return number if number >= 0 else number + ndim
 
-    def _sizes(self, shape: Sequence[int], total: int, what: str) -> tuple[int, ...]:
+    def _sizes(
+        self, shape: Sequence[int], total: int, what: str, help: str = ""
+    ) -> tuple[int, ...]:
         """Return the sizes of `shape` with -1 filled in; their product must be `total`."""
         sizes = [self._integer(size, "size") for size in _items(shape)]
+        written = tuple(sizes)
         known = prod([size for size in sizes if size != -1])
         if -1 in sizes and known > 0 and total % known == 0:
             sizes[sizes.index(-1)] = total // known
@@ -809,6 +892,7 @@ class AccessPattern:
             raise self._refusal(
                 f"{what} to {shape}",
                 f"sizes of at least 1 whose product is {total}, one of them may be -1",
+                help or helps.for_sizes(written, total),
             )
         return tuple(sizes)
 
@@ -823,24 +907,26 @@ class AccessPattern:
                 break
         if not groups or isinstance(pattern, str):
             raise self._refusal(
-                f"rearrange with {pattern!r}", "a tuple of names and tuples of names"
+                f"rearrange with {pattern!r}",
+                "a tuple of names and tuples of names",
+                helps.for_names(pattern),
             )
         return groups
 
-    def _window(self, dim: int, item: Any) -> tuple[int, int, int]:
+    def _window(self, dim: int, item: Any, on_chip: bool) -> tuple[int, int, int]:
         """Return the first index, the count and the step of a slice key."""
         start, stop, step = item.start, item.stop, item.step
         size = self.shape[dim]
         if start is None:
             first = 0
         else:
-            first = start if type(start) is int else self._integer(start, "limit of a slice")
+            first = start if type(start) is int else self._limit(start)
             if first < 0:
                 first += size
         if stop is None:
             end = size
         else:
-            end = stop if type(stop) is int else self._integer(stop, "limit of a slice")
+            end = stop if type(stop) is int else self._limit(stop)
             if end < 0:
                 end += size
         if step is None:
@@ -848,10 +934,10 @@ class AccessPattern:
         else:
             by = step if type(step) is int else self._integer(step, "step of a slice")
         if not (0 <= first < end <= size and by >= 1):
-            raise self._bad_slice(dim, first, end, by, (start, stop, step))
+            raise self._bad_slice(dim, first, end, by, (start, stop, step), on_chip)
         return first, (end - first + by - 1) // by, by
 
-    def _dynamic_window(self, dim: int, item: Any) -> tuple[int, int]:
+    def _dynamic_window(self, dim: int, item: Any, on_chip: bool) -> tuple[int, int]:
         """Return the first index and the count of an `nl.ds` key."""
         start = self._integer(item.start, "start of nl.ds")
         count = self._integer(item.size, "size of nl.ds")
@@ -860,11 +946,18 @@ class AccessPattern:
             raise self._refusal(
                 f"nl.ds({start}, {count}) of dim {dim} is out of its size {size}",
                 f"start >= 0, size >= 1, start + size <= {size}",
+                helps.for_window(dim, size, start, count, on_chip=on_chip),
             )
         return start, count
 
     def _bad_slice(
-        self, dim: int, first: int, end: int, step: int, written: tuple[object, object, object]
+        self,
+        dim: int,
+        first: int,
+        end: int,
+        step: int,
+        written: tuple[object, object, object],
+        on_chip: bool = False,
     ) -> ViewError:
         size = self.shape[dim]
         start, stop, by = ["" if part is None else str(part) for part in written]
@@ -877,13 +970,20 @@ class AccessPattern:
             fault = "starts before its first element"
         else:
             fault = "is empty"
+        if step < 1:
+            pattern = (self.strides, self.shape)
+            help = helps.for_steps(dim, slice(*written), pattern, on_chip=on_chip)
+        else:
+            help = helps.for_slice(dim, size, first, end, written[:2], on_chip=on_chip)
         return self._refusal(
-            f"slice {text} of dim {dim} {fault}", f"0 <= start < end <= {size}, step >= 1"
+            f"slice {text} of dim {dim} {fault}", f"0 <= start < end <= {size}, step >= 1", help
         )
 
     def _bad_key(self, keys: tuple[object, ...]) -> ViewError:
         return self._refusal(
-            f"{len(keys)} indices", f"at most {len(self.shape)} and at most one `...`"
+            f"{len(keys)} indices",
+            f"at most {len(self.shape)} and at most one `...`",
+            helps.for_keys(len(keys), len(self.shape), sum(key is Ellipsis for key in keys)),
         )
 
     def _in_shape(self, shape: tuple[int, ...], on_chip: bool) -> AccessPattern | None:
@@ -918,6 +1018,10 @@ def _items(values: Iterable[Any]) -> list[Any]:
         return list(values)
     except TypeError:
         return [values]
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(map(repr, names))
 
 
 def _replaced(values: tuple[int, ...], at: int, by: tuple[int, ...]) -> tuple[int, ...]:

@@ -34,6 +34,7 @@ from nkijit.dialects.declare.rules.pe_array import (
     product_shape,
     tiling_mode,
 )
+from nkijit.dialects.declare.rules.shape_helps import variable
 from nkijit.dialects.declare.rules.targets import argument_since, engine_supported
 from nkijit.dialects.declare.spec import Rule, Stage, Violation
 from nkijit.dialects.hardware.targets import Target
@@ -78,12 +79,22 @@ def _double_row_shape(op: NisaOp, target: Target) -> Violation | None:
     return None
 
 
+def _dtype_name(op: NisaOp, name: str) -> str:
+    return required_tile(op, name).dtype.name
+
+
 def _dtypes(op: NisaOp, target: Target) -> Violation | None:
     dst, stationary, moving = (required_tile(op, n) for n in ("dst", "stationary", "moving"))
     names = (stationary.dtype.name, moving.dtype.name)
     operands = ("stationary", "moving")
     if (names[0] in _WIDE) != (names[1] in _WIDE):
-        return Violation(f"{names[0]} and {names[1]} cannot be multiplied", operands)
+        wide, narrow = operands if names[0] in _WIDE else operands[::-1]
+        return Violation(
+            f"{names[0]} and {names[1]} cannot be multiplied",
+            operands,
+            f"copy {variable(op, wide)} into a tile of {_dtype_name(op, narrow)} with "
+            f"nisa.tensor_copy, or {variable(op, narrow)} into one of {_dtype_name(op, wide)}",
+        )
     if set(names) == {"float8_e4m3", _FP8FN}:
         return Violation("float8_e4m3 and float8_e4m3fn cannot be multiplied", operands)
     if _double_row(op) and not (names[0] in _FP8 and names[1] in _FP8):
@@ -99,7 +110,10 @@ def _dtypes(op: NisaOp, target: Target) -> Violation | None:
         return None
     wanted = " or ".join(dict.fromkeys(legal))
     return Violation(
-        f"'dst' must be {wanted} on {target.platform}, it is {dst.dtype.name}", ("dst",)
+        f"'dst' must be {wanted} on {target.platform}, it is {dst.dtype.name}",
+        ("dst",),
+        f"allocate 'dst' as nl.{legal[0]}, and convert it with nisa.tensor_copy into a tile of "
+        f"{dst.dtype.name} in SBUF",
     )
 
 
@@ -216,6 +230,9 @@ def _transpose_shape(op: NisaOp, target: Target) -> Violation | None:
             f"the transpose of {data.partitions}x{data.free_size} is "
             f"{data.free_size}x{data.partitions}, 'dst' is {dst.partitions}x{dst.free_size}",
             ("dst", "data"),
+            f"allocate 'dst' with the shape ({data.free_size}, {data.partitions})"
+            if max(data.free_size, data.partitions) <= target.pmax
+            else None,
         )
     runs_on = engine_of(op, target)
     limit = target.pmax if runs_on is engine.tensor else target.vector_transpose_max

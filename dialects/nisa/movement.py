@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from xdsl.ir import SSAValue
 
 from nkijit.dialects.access import Indirection
@@ -265,7 +267,13 @@ def _float_in_integers(op: NisaOp, value: float) -> Violation | None:
     dst = required_tile(op, "dst")
     if not dst.dtype.is_integer:
         return None
-    return Violation(f"'dst' is {dst.dtype.name}, but 'value' is the float {value}", ("dst",))
+    if value.is_integer():
+        help = f"write the value as an integer, {int(value)} in the place of {value}"
+    elif math.isfinite(value):
+        help = f"write an integer, or allocate 'dst' as nl.float32 to hold {value}"
+    else:
+        help = "allocate 'dst' as nl.float32, or write the smallest or the largest integer"
+    return Violation(f"'dst' is {dst.dtype.name}, but 'value' is the float {value}", ("dst",), help)
 
 
 @instruction(

@@ -11,6 +11,7 @@ from nkijit.dialects.declare.instruction import instruction
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import ON_CHIP, SBUF, alu_of, is_bitvec, required_tile
 from nkijit.dialects.declare.rules.operands import bitvec_on_integers, computable, in_buffer
+from nkijit.dialects.declare.rules.shape_helps import variable
 from nkijit.dialects.declare.rules.shapes import partitions_match
 from nkijit.dialects.declare.spec import Rule, Stage, Violation
 from nkijit.dialects.hardware.targets import Target
@@ -38,19 +39,44 @@ def _reducible(op: NisaOp, target: Target) -> Violation | None:
     return Violation(f"nl.{op.value_of('op')} is not a reduction operator")
 
 
-def wrong_axes(rank: int, axis: tuple[int, ...]) -> str | None:
-    """Return why the axes of a reduction are illegal; None when they are legal."""
+def wrong_axes(rank: int, axis: tuple[int, ...], tile: str = "t") -> tuple[str, str] | None:
+    """Return why the axes of a reduction are illegal, and the help; None when they are legal.
+
+    `tile` is the name of the tile in the help.
+    """
     if reduced_dims(rank, axis) is not None:
         return None
     first = max(rank - MAX_REDUCED_DIMS, 1)
     legal = ", ".join(str(list(range(dim, rank))) for dim in range(rank - 1, first - 1, -1))
-    return f"axis is {list(axis)}; legal for this tile are {legal}"
+    wrong = f"axis is {list(axis)}; legal for this tile are {legal}"
+    return wrong, _help_for_axes(rank, axis, tile)
+
+
+def _help_for_axes(rank: int, axis: tuple[int, ...], tile: str) -> str:
+    outside = [a for a in axis if not -rank <= a < rank]
+    if outside or not axis:
+        return f"{tile} has {rank} dimensions: write axis={rank - 1}, or -1 for the last"
+    dims = sorted({a % rank for a in axis})
+    if 0 in dims:
+        return (
+            f"dim 0 is the partition dimension: add up partitions with nisa.nc_matmul, {tile} as "
+            "'moving' and a (P, 1) tile of ones as 'stationary'; for other operators transpose "
+            "first with nisa.nc_transpose, and reduce axis 1"
+        )
+    if len(dims) < len(axis):
+        return f"name each axis once: axis={dims if len(dims) > 1 else dims[0]}"
+    if len(dims) > MAX_REDUCED_DIMS:
+        return f"merge dimensions of {tile} first, with reshape, and reduce axis 1"
+    order = (*(dim for dim in range(rank) if dim not in dims), *dims)
+    last = list(range(rank - len(dims), rank))
+    shown = last if len(last) > 1 else last[0]
+    return f"let the reduced dimensions come last: {tile}.permute({order}) with axis={shown}"
 
 
 def _axes(op: NisaOp, target: Target) -> Violation | None:
     data = required_tile(op, "data")
-    wrong = wrong_axes(len(data.shape), op.value_of("axis"))
-    return None if wrong is None else Violation(wrong, ("data",))
+    wrong = wrong_axes(len(data.shape), op.value_of("axis"), variable(op, "data"))
+    return None if wrong is None else Violation(wrong[0], ("data",), wrong[1])
 
 
 def _dst_shape(op: NisaOp, target: Target) -> Violation | None:
@@ -66,13 +92,18 @@ def _dst_shape(op: NisaOp, target: Target) -> Violation | None:
             return None
         wanted = "x".join(map(str, shape))
         shown = "x".join(map(str, dst.shape))
-        return Violation(f"with keepdims 'dst' has shape {wanted}, it is {shown}", ("dst", "data"))
+        return Violation(
+            f"with keepdims 'dst' has shape {wanted}, it is {shown}",
+            ("dst", "data"),
+            f"allocate 'dst' with the shape {shape}",
+        )
     if dst.free_size == expected:
         return None
     return Violation(
         f"reducing axes {list(op.value_of('axis'))} leaves {expected} elements per partition, "
         f"'dst' has {dst.free_size}",
         ("dst", "data"),
+        f"allocate 'dst' with the shape {(data.shape[0], *(left or (1,)))}",
     )
 
 

@@ -11,6 +11,7 @@ from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import HBM, SBUF, required_tile
 from nkijit.dialects.declare.rules.operands import in_buffer, same_dtype
 from nkijit.dialects.declare.rules.targets import argument_since
+from nkijit.dialects.declare.rules.wording import variable_of
 from nkijit.dialects.declare.spec import Rule, Stage, Violation
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import dge_mode, engine, nc_version, oob_mode
@@ -114,27 +115,42 @@ def _gather(op: NisaOp, target: Target) -> Violation | None:
     indices = info_of(index)
     rows, middle, last = src.shape[0], src.shape[1:-1], src.shape[-1]
     count = indices.partitions
-    wrong: list[str] = []
+    name = variable_of(index, "index")
+    separately = "gather with nisa.dma_copy and transpose with nisa.nc_transpose"
+    wrong: list[tuple[str, str]] = []
     if len(src.shape) == 4 and 1 not in middle:
-        wrong.append(f"dim 1 or 2 of 'src' is 1, they are {middle[0]} and {middle[1]}")
+        text = f"dim 1 or 2 of 'src' is 1, they are {middle[0]} and {middle[1]}"
+        wrong.append((text, "transpose one index of dim 1 after the other in a loop"))
     if last > _HWDGE_COLUMNS:
-        wrong.append(f"the last dimension of 'src' has at most {_HWDGE_COLUMNS} elements")
+        text = f"the last dimension of 'src' has at most {_HWDGE_COLUMNS} elements"
+        wrong.append((text, f"transpose blocks of {_HWDGE_COLUMNS} columns in a loop"))
     if src.dtype.bits != _HWDGE_BITS:
-        wrong.append(f"'src' has elements of 2 bytes, it is {src.dtype.name}")
+        text = f"'src' has elements of 2 bytes, it is {src.dtype.name}"
+        wrong.append((text, f"store 'src' as nl.bfloat16, or {separately}"))
     if rows % _HWDGE_ROWS:
-        wrong.append(f"the rows of 'src' are a multiple of {_HWDGE_ROWS}, there are {rows}")
+        text = f"the rows of 'src' are a multiple of {_HWDGE_ROWS}, there are {rows}"
+        more = -(-rows // _HWDGE_ROWS) * _HWDGE_ROWS
+        wrong.append((text, f"pad the indices to {more}, e.g. with 0, or {separately}"))
     if len(indices.shape) != 2:
-        wrong.append(f"the indices have two dimensions, not {len(indices.shape)}")
+        text = f"the indices have two dimensions, not {len(indices.shape)}"
+        wrong.append((text, f"merge the free dimensions of {name} with reshape"))
     if count % _HWDGE_ROWS or not _HWDGE_ROWS <= count <= target.pmax:
-        wrong.append(
+        text = (
             f"the indices are in {_HWDGE_ROWS} to {target.pmax} partitions, a multiple of "
             f"{_HWDGE_ROWS}, not {count}"
         )
+        wrong.append((text, f"allocate {name} with one index per partition, (rows, 1)"))
     if indices.free_size > 1 and count != target.pmax:
-        wrong.append(f"several columns of indices are in {target.pmax} partitions, not {count}")
+        text = f"several columns of indices are in {target.pmax} partitions, not {count}"
+        wrong.append((text, f"fill {target.pmax} partitions of {name} before the next column"))
     if indices.dtype.name != "uint32":
-        wrong.append(f"the indices are uint32, not {indices.dtype.name}")
-    return Violation(f"with indices {wrong[0]}", ("src",)) if wrong else None
+        text = f"the indices are uint32, not {indices.dtype.name}"
+        help = f"allocate the index tile {name} as nl.uint32; {name}.view(nl.uint32) reads its bits"
+        wrong.append((text, help))
+    if not wrong:
+        return None
+    text, help = wrong[0]
+    return Violation(f"with indices {text}", ("src",), help)
 
 
 @instruction(

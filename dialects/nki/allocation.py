@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import (
@@ -42,7 +43,7 @@ from nkijit.dialects.rule_texts.operands import (
     ALLOC_SIZE,
     PSUM_ADDRESS,
 )
-from nkijit.dialects.tiles import NkiMemRef, info_of
+from nkijit.dialects.tiles import NkiMemRef, TileInfo, info_of
 
 MASKED = "masked"
 """Name of the attribute of an allocation that a mask leaves partly undefined."""
@@ -144,6 +145,23 @@ def _alloc_partitions(op: AllocOp, target: Target) -> Violation | None:
         f"a tile in {info.region.value} has at most {target.pmax} partitions, "
         f"this one has {info.partitions}",
         ("result",),
+        _fewer_partitions(info, target.pmax),
+    )
+
+
+def _fewer_partitions(info: TileInfo, most: int) -> str | None:
+    """Return the help for a tile with too many partitions; None for the rule's own."""
+    rows, free = info.partitions, info.shape[1:]
+    if prod(free) == 1:
+        column = f", or ({most}, {rows // most}) in rows" if rows % most == 0 else ""
+        return f"give a row of {rows} elements the shape (1, {rows}){column}: dim 0 is partitions"
+    if rows % most:
+        return None
+    count = rows // most
+    shape = ", ".join(map(str, (most, count, *free)))
+    return (
+        f"loop over {count} tiles of {most} rows; or allocate ({shape}), and let a tile have "
+        f"{count} rows in each partition"
     )
 
 
@@ -173,7 +191,11 @@ def _alloc_address(op: AllocOp, target: Target) -> Violation | None:
     if address is None:
         return None
     if not info.region.on_chip:
-        return Violation(f"a tensor in {info.region.value} has no fixed address", ("result",))
+        return Violation(
+            f"a tensor in {info.region.value} has no fixed address",
+            ("result",),
+            "leave address= out, or allocate the tile with buffer=nl.sbuf",
+        )
     partition, byte = address
     if partition + info.partitions <= target.pmax:
         return None
@@ -181,6 +203,9 @@ def _alloc_address(op: AllocOp, target: Target) -> Violation | None:
         f"at address ({partition}, {byte}) the tile reaches partition "
         f"{partition + info.partitions} of {target.pmax}",
         ("result",),
+        None
+        if info.partitions > target.pmax
+        else f"write address=({target.pmax - info.partitions}, {byte}) or a smaller partition",
     )
 
 
@@ -196,6 +221,9 @@ def _address_capacity(op: AllocOp, target: Target) -> Violation | None:
         f"at address ({partition}, {byte}) the tile reaches byte {byte + info.partition_bytes} of "
         f"{limit}",
         ("result",),
+        None
+        if info.partition_bytes > limit
+        else f"begin at byte {limit - info.partition_bytes} or before, or leave address= out",
     )
 
 
@@ -206,7 +234,13 @@ def _psum_address(op: AllocOp, target: Target) -> Violation | None:
     bank, byte = divmod(address[1], target.psum_bank_bytes)
     if byte == 0:
         return None
-    return Violation(f"the tile is at byte {byte} of PSUM bank {bank}", ("result",))
+    start = address[1] - byte
+    return Violation(
+        f"the tile is at byte {byte} of PSUM bank {bank}",
+        ("result",),
+        f"begin at a bank, e.g. address=({address[0]}, {start}); a bank has "
+        f"{target.psum_bank_bytes} bytes (nl.tile_size.psum_bank_fmax_bytes)",
+    )
 
 
 AllocOp.RULES = (

@@ -30,6 +30,7 @@ from nkijit.dialects.declare.accessors import operand_tuple, value_at, with_dire
 from nkijit.dialects.declare.creation import created
 from nkijit.dialects.declare.kinds import OperandKind, Role, parse_defined_operand
 from nkijit.dialects.declare.properties import PairsKind
+from nkijit.dialects.declare.rules.wording import variable_of
 from nkijit.dialects.declare.spec import Rule, Violation
 from nkijit.dialects.dtypes import DType, dtype_of_type
 from nkijit.dialects.hardware.targets import INDIRECTION_GROUP, Target
@@ -229,26 +230,47 @@ def _index_tile(op: ViewOp, target: Target) -> Violation | None:
     if op.index is None or not is_tile(op.index):
         return None
     index, result = info_of(op.index), info_of(op.result)
+    name = variable_of(op.index, "the index")
     if index.region is not MemoryRegion.sbuf:
-        return Violation(f"the index lives in {index.region.value}", ("index",))
+        how = "tensor_copy" if index.region.on_chip else "dma_copy"
+        return Violation(
+            f"'index' must be in sbuf, it is in {index.region.value}",
+            ("index",),
+            f"copy {name} to a tile in SBUF first, with nisa.{how}",
+        )
     if index.dtype.name not in INDEX_DTYPES:
-        return Violation(f"the index is {index.dtype.name}", ("index",))
+        return Violation(
+            f"'index' must be {' or '.join(INDEX_DTYPES)}, it is {index.dtype.name}",
+            ("index",),
+            f"allocate {name} as nl.int32, or copy it into a tile of nl.int32 with "
+            "nisa.tensor_copy, which converts the numbers",
+        )
     if op.kind is Indirection.scalar and index.size != 1:
-        return Violation(f"a scalar index has one element, this one {index.size}", ("index",))
+        return Violation(
+            f"'index' must have one element, it has {index.size}",
+            ("index",),
+            f"take one element, {name}[0:1, 0:1]; rows with an index each are read from HBM with "
+            "vector_offset",
+        )
     rows = result.shape[0]
     if op.kind is Indirection.vector and index.size < rows:
         return Violation(
-            f"dim 0 of the view needs {rows} indices, there are {index.size}", ("index",)
+            f"dim 0 of the view needs {rows} indices, there are {index.size}",
+            ("index",),
+            f"give {name} the shape ({rows}, 1), or the view {index.size} rows",
         )
     if op.kind is Indirection.vector and index.partitions < min(rows, target.pmax):
         return Violation(
             f"the {rows} indices go down the partitions, the index has {index.partitions}",
             ("index",),
+            f"give {name} the shape ({rows}, 1): load the indices as a column, "
+            f"nl.load(indices.reshape(({rows}, 1)))",
         )
     if op.kind is Indirection.tensor and index.partitions != result.partitions:
         return Violation(
             f"the tile has {result.partitions} partitions, the index {index.partitions}",
             ("index",),
+            f"give {name} {result.partitions} partitions, or slice the tile",
         )
     return None
 

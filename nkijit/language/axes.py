@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from nkijit import isa
-from nkijit.dialects.nisa.reduce import MAX_REDUCED_DIMS, reduced_dims
+from nkijit.dialects.nisa.reduce import wrong_axes
 from nkijit.dialects.rule_texts.shapes import REDUCE_AXES
 from nkijit.language.tiles import expect_tile
 from nkijit.tracing.operators import Word
@@ -59,24 +59,20 @@ class TileReduction:
 def reduction(call: str, x: Any, axis: Any) -> TileReduction:
     """Return a reduction; ends the trace for illegal arguments."""
     tile = expect_tile(call, "x", x)
-    return TileReduction(tile, legal_axes(call, tile.ndim, axis))
+    return TileReduction(tile, legal_axes(call, tile.ndim, axis, tile.name))
 
 
-def legal_axes(call: str, rank: int, axis: Any) -> tuple[int, ...]:
+def legal_axes(call: str, rank: int, axis: Any, name: str) -> tuple[int, ...]:
     """Return the axes to reduce of a tile of `rank` dimensions, in ascending order.
 
-    Axes that `nisa.tensor_reduce` does not support end the trace.
+    Axes that `nisa.tensor_reduce` does not support end the trace. `name` is the tile's.
     """
     several = isinstance(axis, (tuple, list))
     axes = tuple(cast(Sequence[Any], axis)) if several else (axis,)
     if not all(type(a) is int for a in axes):
         tracer_for(call).wrong_argument(call, "axis", "an integer or a sequence of integers", axis)
-    if reduced_dims(rank, axes) is None:
-        first = max(1, rank - MAX_REDUCED_DIMS)
-        legal = [list(range(start, rank)) for start in range(rank - 1, first - 1, -1)]
-        tracer_for(call).fail(
-            REDUCE_AXES,
-            call,
-            f"'axis' is {list(axes)}; legal for this tile are {', '.join(map(str, legal))}",
-        )
+    wrong = wrong_axes(rank, axes, name)
+    if wrong is not None:
+        message, help = wrong
+        tracer_for(call).fail(REDUCE_AXES, call, message.replace("axis is", "'axis' is"), help)
     return tuple(sorted(a % rank for a in axes))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 from nkijit import isa
+from nkijit.dialects.declare.rules.shape_helps import for_shapes
 from nkijit.dialects.hardware.targets import start_partitions
 from nkijit.dialects.hardware.words import MemoryRegion, engine
 from nkijit.dialects.nisa.matmul import input_dtypes
@@ -29,7 +30,7 @@ def broadcast_shape(call: str, **tiles: NkiTensor) -> tuple[int, ...]:
                 ARGUMENT,
                 call,
                 f"shapes that do not broadcast: {listed}",
-                "give the tiles the same number of dimensions, each of the same size or 1",
+                for_shapes({name: tile.shape for name, tile in tiles.items()}),
             )
     return together
 

@@ -10,11 +10,13 @@ from typing import Any, cast
 from nkijit import isa
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.operands import ARGUMENT
+from nkijit.dialects.rule_texts.view_helps import WHOLE_DIVISION
 from nkijit.dialects.tiles import MAX_RANK
 from nkijit.language.buffers import is_on_chip, sbuf
 from nkijit.tracing.annotations import DTypeLike, Shape
 from nkijit.tracing.dtype_names import as_dtype
-from nkijit.tracing.hints import DTYPE_HINT, near
+from nkijit.tracing.dtype_words import UnknownDTypeError
+from nkijit.tracing.hints import near
 from nkijit.tracing.tensor import NkiTensor, whole_of
 from nkijit.tracing.tracer import Tracer, tracer_for
 
@@ -70,6 +72,24 @@ def _region(tracer: Tracer, call: str, buffer: Any) -> MemoryRegion:
     return buffer
 
 
+def _address(tracer: Tracer, call: str, address: Any) -> tuple[int, int]:
+    """Return a fixed address: (partition, byte in the partition); others end the trace."""
+    parts = tuple(cast(Sequence[Any], address)) if isinstance(address, (tuple, list)) else ()
+    if len(parts) == 2 and all(isinstance(part, int) and part >= 0 for part in parts):
+        return parts
+    help = "write address=(partition, byte), e.g. address=(0, 0), or leave address= out"
+    if isinstance(address, int) and address >= 0:
+        help = f"write address=(0, {address}): partition 0 and the byte in each partition"
+    elif any(isinstance(part, float) for part in parts):
+        help = WHOLE_DIVISION
+    tracer.fail(
+        ARGUMENT,
+        call,
+        f"'address': expected (partition offset, byte offset in the partition), got {address!r}",
+        help,
+    )
+
+
 def allocate(
     call: str, shape: Shape, dtype: DTypeLike, buffer: Any, name: Any, address: Any = None
 ) -> NkiTensor:
@@ -88,21 +108,13 @@ def allocate(
         dims = (*dims, 1)
     try:
         resolved = as_dtype(dtype)
-    except ValueError as error:
-        tracer.fail(ARGUMENT, call, f"'dtype': {error}", DTYPE_HINT)
+    except UnknownDTypeError as error:
+        tracer.fail(ARGUMENT, call, f"'dtype': {error}", error.help)
     name = "" if name is None else name
     if not isinstance(name, str):
         tracer.wrong_argument(call, "name", "a string or None", name)
     if address is not None:
-        several = isinstance(address, (tuple, list))
-        address = tuple(cast(Sequence[Any], address)) if several else (address,)
-        if len(address) != 2 or not all(isinstance(part, int) and part >= 0 for part in address):
-            tracer.fail(
-                ARGUMENT,
-                call,
-                "'address': expected (partition offset, byte offset in the partition), got "
-                f"{address}",
-            )
+        address = _address(tracer, call, address)
     storage = tracer.allocate(dims, resolved, region, name, address)
     return whole_of(storage)
 

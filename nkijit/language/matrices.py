@@ -13,7 +13,7 @@ from nkijit.language.creation import ndarray
 from nkijit.language.dtypes import float32
 from nkijit.tracing.annotations import DTypeLike
 from nkijit.tracing.dtype_names import as_dtype
-from nkijit.tracing.hints import DTYPE_HINT
+from nkijit.tracing.dtype_words import UnknownDTypeError
 from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracer import Tracer, tracer_for
 
@@ -51,6 +51,7 @@ def matmul(x: NkiTensor, y: NkiTensor, transpose_x: bool = False) -> NkiTensor:
             call,
             f"'x' has {rows if transpose_x else columns} {kind} to contract with the {contracted} "
             "partitions of 'y'",
+            help_for_product(x.shape, y.shape, transpose_x),
         )
     target = tracer.target
     for name, size, limit in (
@@ -146,11 +147,23 @@ def _check_matrix(
         )
 
 
+def help_for_product(x: tuple[int, ...], y: tuple[int, ...], transpose_x: bool) -> str:
+    """Return the help for operands of nl.matmul with different contracted dimensions."""
+    rows, columns = x
+    if transpose_x and columns == y[0]:
+        return "'x' has the contracted dimension in its columns: leave transpose_x out"
+    if not transpose_x and rows == y[0]:
+        return "'x' has the contracted dimension in its partitions: pass transpose_x=True"
+    if (rows if transpose_x else columns) == y[1]:
+        return "'y' has the contracted dimension in its columns: transpose it with nl.transpose"
+    return "slice both to the same number of contracted rows: 'x' (M, K), 'y' (K, N)"
+
+
 def _dtype(tracer: Tracer, call: str, dtype: Any) -> str:
     try:
         return as_dtype(dtype).name
-    except ValueError as error:
-        tracer.fail(ARGUMENT, call, f"'dtype': {error}", DTYPE_HINT)
+    except UnknownDTypeError as error:
+        tracer.fail(ARGUMENT, call, f"'dtype': {error}", error.help)
 
 
 __all__ = ["load_transpose2d", "matmul", "transpose"]

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from nkijit.dialects.access import DynamicSlice
 from nkijit.dialects.rule_texts.operands import ARGUMENT
-from nkijit.tracing.hints import shown
+from nkijit.tracing.hints import register_of, shown
 from nkijit.tracing.registers import VirtualRegister
 from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracer import Tracer, active_tracer
@@ -99,8 +99,10 @@ def _help_for_bound(number: Any) -> str:
     if isinstance(number, NkiTensor):
         return (
             "a loop whose bound is known only at run time is nl.dynamic_range over a register: "
-            "r = nisa.register_alloc(); nisa.register_load(dst=r, src=tile)"
+            f"{register_of(number)}"
         )
+    if isinstance(number, VirtualRegister):
+        return "a loop whose bound is in a register is nl.dynamic_range"
     if hasattr(number, "shape"):
         return "values of tensors are known on the device only: pass the bound to the kernel"
     return "pass an integer that is known while the kernel is traced, e.g. x.shape[0] // 128"

@@ -10,7 +10,7 @@ from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.language.creation import allocate
 from nkijit.tracing.dtype_names import as_dtype
-from nkijit.tracing.hints import DTYPE_HINT
+from nkijit.tracing.dtype_words import UnknownDTypeError
 from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracer import tracer_for
 
@@ -24,8 +24,8 @@ def dtype_named(call: str, argument: str, dtype: Any) -> DType:
     """Return the data type that an argument names; else end the trace."""
     try:
         return as_dtype(dtype)
-    except ValueError as error:
-        tracer_for(call).fail(ARGUMENT, call, f"'{argument}': {error}", DTYPE_HINT)
+    except UnknownDTypeError as error:
+        tracer_for(call).fail(ARGUMENT, call, f"'{argument}': {error}", error.help)
 
 
 def temporary(

@@ -53,24 +53,30 @@ def as_user_call(finding: Diagnostic) -> Diagnostic:
     call = _call_at(finding.where[0])
     if call is None:
         return finding
-    subject, message, operands, notes = (
+    if finding.subject.startswith(_OF_VIEWS) and (indexed := _about_index(finding, call)):
+        return indexed
+    subject, message, operands, notes, help = (
         finding.subject,
         finding.message,
         finding.operands,
         finding.notes,
+        finding.help,
     )
     names = {name: name for name in call.arguments}
     if call.name != subject and subject.startswith(_OF_THE_IR):
         names = dict(_parameters(operands, call))
         if not subject.startswith(_OF_VIEWS):
-            message = _QUOTED.sub(lambda m: f"'{names.get(m[1], m[1])}'", message)
+            message, help = (
+                _QUOTED.sub(lambda m: f"'{names.get(m[1], m[1])}'", text)
+                for text in (message, help)
+            )
             operands = tuple(replace(o, name=names.get(o.name, o.name)) for o in operands)
             if subject.startswith(_INSTRUCTIONS):
                 notes = (*notes, f"{call.name} is implemented with {subject}")
             subject = call.name
     elif not operands:
         imported = source_of(source_text(finding.where[0].file)).imported
-        message = _in_the_users_names(message, call, imported)
+        message, help = (_in_the_users_names(text, call, imported) for text in (message, help))
     about = [
         names[field]
         for operand in finding.operands
@@ -88,7 +94,32 @@ def as_user_call(finding: Diagnostic) -> Diagnostic:
         message=message,
         operands=operands,
         notes=notes,
+        help=help,
         marked=tuple(span_of(file, call.arguments[name]) for name in dict.fromkeys(about)),
+    )
+
+
+def _about_index(finding: Diagnostic, call: _Call) -> Diagnostic | None:
+    """Return a finding about the index of a view in a call, with the index marked; else None.
+
+    The index is called by the argument that it is passed for (`vector_offset`), else by its
+    variable.
+    """
+    index = next((operand for operand in finding.operands if operand.name == "index"), None)
+    if index is None:
+        return None
+    nodes = [node for argument in call.arguments.values() for node in ast.walk(argument)]
+    uses = [n for n in nodes if isinstance(n, ast.Name) and f"%{ssa_name(n.id)}" == index.value]
+    if len(uses) != 1:
+        return None
+    keywords = (n for n in nodes if isinstance(n, ast.keyword) and _variable(n.value) is not None)
+    of_it = [n for n in keywords if uses[0] in ast.walk(n.value)]
+    name = of_it[0].arg if of_it and of_it[0].arg else uses[0].id
+    return replace(
+        finding,
+        message=finding.message.replace("'index'", f"'{name}'"),
+        operands=tuple(replace(o, name=name) if o is index else o for o in finding.operands),
+        marked=(span_of(finding.where[0].file, of_it[0].value if of_it else uses[0]),),
     )
 
 

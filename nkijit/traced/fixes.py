@@ -16,7 +16,7 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic, Fix
 from nkijit.passes.diagnostics.places import Position, Span
 from nkijit.passes.diagnostics.source_text import source_line, source_text
 from nkijit.traced.call_names import Source, source_of
-from nkijit.tracing.dtype_names import DTYPE_WORDS
+from nkijit.tracing.dtype_words import word_of_nl
 from nkijit.tracing.locations import column_in_line, span_of
 
 
@@ -98,7 +98,7 @@ def _spelling(place: _Place) -> Fix | None:
         wrong = [
             word
             for word in _QUOTED.findall(known)
-            if did_you_mean(word, meant) or DTYPE_WORDS.get(word.lower()) == meant[0]
+            if did_you_mean(word, meant) or word_of_nl(word) == meant[0]
         ]
         spans = [span for word in dict.fromkeys(wrong) for span in _occurrences(place, word)]
         if len(spans) == 1:
@@ -130,8 +130,9 @@ def _data_type(place: _Place) -> Fix | None:
     alias = place.source.alias("language")
     if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or alias is None:
         return None
-    dtype = DTYPE_WORDS.get(node.value.lower())
-    return None if dtype is None else place.replacing(node, f"{alias}.{dtype}")
+    if f"did you mean '{(dtype := word_of_nl(node.value))}'" not in place.finding.message:
+        return None
+    return place.replacing(node, f"{alias}.{dtype}")
 
 
 _OBJECT = re.compile(r"pass (nl|nisa)\.([\w.]+)")
@@ -251,6 +252,6 @@ def _column(place: _Place) -> Fix | None:
     if place.finding.rule.id != "column":
         return None
     node = place.marked()
-    if not isinstance(node, ast.Name) or ", 1), one element" not in place.finding.message:
+    if not isinstance(node, ast.Name) or "[:, 0:1]" not in place.finding.help:
         return None
     return place.replacing(node, f"{node.id}[:, 0:1]")

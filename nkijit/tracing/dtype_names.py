@@ -12,6 +12,7 @@ from nkijit.dialects.dtypes import DTYPES, DType
 from nkijit.dialects.spelling import did_you_mean
 from nkijit.passes.numerics.storage import dtype_called, is_plain
 from nkijit.releases.table import removed_in, replacement
+from nkijit.tracing.dtype_words import UnknownDTypeError, reason_against
 
 _named: dict[tuple[type[Any], Any], DType] = {}
 """Results of `as_dtype`, by class and value; a NumPy dtype's name is slow to compute."""
@@ -22,7 +23,7 @@ def as_dtype(value: Any) -> DType:
 
     Accepts NKI's names and the types of the same name in NumPy, ml_dtypes, PyTorch and JAX
     (`np.float32`, `ml_dtypes.bfloat16`, `torch.bfloat16`), also NumPy dtypes that equal an NKI
-    type by name only (`dtype_called`). Raises ValueError otherwise.
+    type by name only (`dtype_called`). Raises UnknownDTypeError, a ValueError, otherwise.
     """
     kind = cast(type[Any], type(value))
     if issubclass(cast(Any, kind), np.dtype) and not is_plain(value):
@@ -48,14 +49,8 @@ def as_dtype(value: Any) -> DType:
 
 def _expected(value: Any, dtype: DType | None) -> DType:
     if dtype is None:
-        raise ValueError(
-            f"unknown data type {value!r}; known: {', '.join(DTYPES)}{_suggestion(value)}"
-        )
+        raise UnknownDTypeError(value)
     return dtype
-
-
-def _suggestion(value: Any) -> str:
-    return did_you_mean(value, DTYPES) if isinstance(value, str) else ""
 
 
 def missing(
@@ -80,30 +75,14 @@ def missing(
     reason = (instead or {}).get(name)
     if reason:
         return AttributeError(f"{public} is not modelled by nkijit: {reason}")
+    if module.endswith(".language") and (reason := reason_against(name)):
+        return AttributeError(f"{module} has no {name!r}{reason}")
     there = [
         each
         for each, value in known.items()
         if not each.startswith("_") and not isinstance(value, ModuleType)
     ]
-    word = DTYPE_WORDS.get(name.lower())
-    hint = f"; did you mean '{word}'?" if word in there else did_you_mean(name, there)
-    return AttributeError(f"{module} has no {name!r}{hint}")
-
-
-DTYPE_WORDS = {
-    **dict.fromkeys(("fp32", "f32", "float", "single"), "float32"),
-    **dict.fromkeys(("fp16", "f16", "half"), "float16"),
-    **dict.fromkeys(("bf16", "bfloat"), "bfloat16"),
-    **dict.fromkeys(("tf32", "fp32r"), "tfloat32"),
-    **dict.fromkeys(("i8", "s8"), "int8"),
-    **dict.fromkeys(("i16", "s16"), "int16"),
-    **dict.fromkeys(("i32", "s32", "int"), "int32"),
-    **dict.fromkeys(("u8", "uint8_t"), "uint8"),
-    **dict.fromkeys(("u16", "uint16_t"), "uint16"),
-    **dict.fromkeys(("u32", "uint32_t"), "uint32"),
-    **dict.fromkeys(("bool", "boolean"), "bool_"),
-}
-"""Words of other libraries for the data types of nl."""
+    return AttributeError(f"{module} has no {name!r}{did_you_mean(name, there)}")
 
 
 CURRENT, CLASSIC = "nkijit", "nkijit.classic"

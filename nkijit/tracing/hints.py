@@ -7,13 +7,11 @@ from typing import Any, cast
 
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.operators import OPERATORS
+from nkijit.dialects.rule_texts.view_helps import WHOLE_DIVISION
 from nkijit.dialects.spelling import did_you_mean
 
 _LONGEST = 100
 """The maximum length of a value in a message, in characters."""
-
-
-DTYPE_HINT = "pass a data type of nl, e.g. dtype=nl.float32"
 
 
 INSTRUCTION_HINT = (
@@ -43,6 +41,8 @@ def hint_for(value: Any, expected: str) -> str:
         return INSTRUCTION_HINT
     if value is None and wants_tile:
         return "pass a tile, e.g. what nl.load or nl.ndarray returns"
+    if is_tensor and "register" in expected:
+        return f"load the number into a register, {register_of(value)}, and pass r"
     if is_tensor and "operator" not in expected and not wants_tile:
         return (
             "what a tile holds is known on the device only, and this argument is fixed while the "
@@ -77,14 +77,23 @@ def hint_for(value: Any, expected: str) -> str:
         known = members.rstrip(")").split(", ")
         word = near(value, known) or known[-1]
         return f"pass nisa.{enumeration}.{word}"
+    if "string" in expected:
+        return "pass a word in quotes"
     if "integer" in expected or "int32" in expected:
         if isinstance(value, float) or _has_float(value):
-            return "divide sizes with //, which gives ints; / gives floats"
+            return WHOLE_DIVISION
         if isinstance(value, str):
             return "pass an int, without quotes"
     if isinstance(value, str) and value in DTYPES:
         return f"pass nl.{value}"
     return ""
+
+
+def register_of(tile: Any) -> str:
+    """Return the statements that load an element of a tile into a register."""
+    name = tile.name or "tile"
+    element = name if tile.size == 1 else f"{name}[{', '.join(['0:1'] * tile.ndim)}]"
+    return f"r = nisa.register_alloc(); nisa.register_load(dst=r, src={element})"
 
 
 def near(word: str, known: Collection[str]) -> str:

@@ -334,6 +334,15 @@ def definition_of(code: CodeType) -> Position:
     return Position(file, code.co_firstlineno, 1)
 
 
+def location_of_definition(function: Any) -> LocationAttr:
+    """Return the location of a function's definition; unknown for other callables."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return UNKNOWN_LOC
+    place = definition_of(code)
+    return FileLineColLoc(StringAttr(place.file), IntAttr(place.line), IntAttr(place.column))
+
+
 def position_of(frame: FrameType) -> tuple[int, ...]:
     """Return first line, last line, first and last column of a frame's current expression."""
     place = _known(frame.f_code).positions.get(frame.f_lasti, (None,))

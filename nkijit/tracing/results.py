@@ -18,6 +18,7 @@ from nkijit.dialects.rule_texts.operands import RETURN
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.diagnostics.diagnose import describe_operand
 from nkijit.passes.diagnostics.diagnostic import Operand
+from nkijit.tracing.hints import shown
 from nkijit.tracing.locations import location_of
 from nkijit.tracing.objects import NKIObject
 from nkijit.tracing.tensor import NkiTensor
@@ -69,35 +70,60 @@ def finish_trace(tracer: Tracer, function: Callable[..., Any], result: Any) -> N
         container, keys, items = "dict", [str(key) for key in entries], list(entries.values())
         for key in entries:
             if not isinstance(key, str):
-                tracer.record_at(function, RETURN, f"the key {key!r} of the result is no string")
+                message = f"the key {key!r} of the result is no string"
+                help = f'write the key as "{key}", or return a tuple of the tensors'
+                tracer.record_at(function, RETURN, message, help=help)
     else:
         items = [result]
     values: list[Any] = []
     for index, item in enumerate(items):
-        problem = _unreturnable(tracer, item)
-        if problem is None:
+        unreturnable = _unreturnable(tracer, item)
+        if unreturnable is None:
             values.append(item.ssa_value())
             continue
         which = "the result" if container is None else f"result {index}"
-        shown: tuple[Operand, ...] = ()
+        operands: tuple[Operand, ...] = ()
         if isinstance(item, NkiTensor) and item.storage.tracer is tracer:
-            shown = (describe_operand(which, item.storage.value),)
-        tracer.record_at(function, RETURN, f"{which} is {problem}", shown)
+            operands = (describe_operand(which, item.storage.value),)
+        problem, help = unreturnable
+        tracer.record_at(function, RETURN, f"{which} is {problem}", operands, help)
     if len(values) < len(items):
         # An invalid tensor was left out, so the container does not match.
         container, keys, values = None, None, []
     tracer.finish(ReturnOp.of(values, container, keys), location_of(None))
 
 
-def _unreturnable(tracer: Tracer, item: Any) -> str | None:
+def _unreturnable(tracer: Tracer, item: Any) -> tuple[str, str] | None:
+    """Return why a kernel cannot return a value, and the help; None if it can."""
     if not isinstance(item, NkiTensor):
         if isinstance(item, NKIObject) or dataclasses.is_dataclass(item):
-            return f"an object of class {type(item).__name__}; return its tensors in a tuple"
-        return f"not a tensor but {item!r} ({type(item).__name__})"
+            problem = f"an object of class {type(item).__name__}; return its tensors in a tuple"
+            return problem, "return the tensors of the object in a tuple, a list or a dict"
+        return f"not a tensor but {shown(item)} ({type(item).__name__})", _instead(item)
     if item.storage.tracer is not tracer:
-        return f"tensor '{item.name}' of another kernel"
+        return f"tensor '{item.name}' of another kernel", "return tensors of this kernel"
     if item.buffer.on_chip:
-        return f"tensor '{item.name}' in {item.buffer.value}"
+        copy = "nl.store" if item.buffer is MemoryRegion.sbuf else "nisa.tensor_copy and nl.store"
+        return (
+            f"tensor '{item.name}' in {item.buffer.value}",
+            f"write out = nl.ndarray({item.shape}, nl.{item.dtype}, buffer=nl.shared_hbm), copy "
+            f"the tile to it with {copy}, and return out",
+        )
     if item.is_indirect():
-        return f"a view of '{item.name}' whose address is known at run time only"
+        return (
+            f"a view of '{item.name}' whose address is known at run time only",
+            "copy its elements to a tensor of nl.ndarray(shape, dtype, buffer=nl.shared_hbm) with "
+            "nisa.dma_copy, and return that",
+        )
     return None
+
+
+def _instead(item: Any) -> str:
+    """Return the help for a result that is no tensor."""
+    if callable(item):
+        return "call the function, store its result to a tensor in HBM, and return that"
+    if hasattr(item, "shape") or isinstance(item, (float, int, bool)):
+        return (
+            "leave it out: the caller can compute it; or make it a tensor with nl.shared_constant"
+        )
+    return "leave it out, and return only tensors in HBM"

@@ -12,7 +12,7 @@ from nkijit.dialects.rule_texts.python import UNKNOWN_NAME
 from nkijit.dialects.spelling import did_you_mean
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.tracing.api_names import MODULES, ApiName, api_module_of
-from nkijit.tracing.dtype_names import DTYPE_WORDS
+from nkijit.tracing.dtype_words import word_of_nl
 from nkijit.tracing.hints import INSTRUCTION_HINT
 from nkijit.tracing.python_errors import reads_attribute
 from nkijit.tracing.tracebacks import Raised
@@ -88,7 +88,7 @@ def _of_member(error: AttributeError, raised: Raised) -> tuple[str, str, str] | 
     function = node.func if isinstance(node, ast.Call) else node
     subject = "" if function is None else ast.unparse(function)
     module = api_module_of(owner)
-    if module is not None and name.lower() not in DTYPE_WORDS:
+    if module is not None and not word_of_nl(name):
         there = ApiName(*module, name).other
         if there.value is not None:
             message = f"{str(error).partition('; did you mean')[0]}; {there.api} has it"

@@ -15,9 +15,11 @@ from nkijit.dialects.dtypes import DTYPES, DType
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.views import DynamicPart, numbers_held
+from nkijit.dialects.rule_texts import view_helps as helps
 from nkijit.dialects.rule_texts.operands import COUNTS_AS_TRUE, EQUAL_TENSOR, UNSUPPORTED, VIEW
 from nkijit.dialects.tiles import info_of
 from nkijit.tracing.dtype_names import as_dtype
+from nkijit.tracing.dtype_words import UnknownDTypeError
 from nkijit.tracing.locations import author_frame, while_test
 from nkijit.tracing.objects import NKIObject
 from nkijit.tracing.registers import VirtualRegister, register_value
@@ -169,19 +171,28 @@ class TensorView(NKIObject):
     def _derive(self, view: Callable[..., AccessPattern], *args: Any, **kwargs: Any) -> Self:
         try:
             if self._dynamic is not None and self._dynamic.count is not None:
-                raise ViewError("a view made with .indirect() is used as it is")
+                raise ViewError(
+                    "a view made with .indirect() is used as it is", helps.INDIRECT_LAST
+                )
             return self._with(view(self._access, *args, **kwargs))
         except ViewError as error:
             self._fail(error)
 
     def _fail(self, error: ViewError) -> NoReturn:
-        self.storage.tracer.fail(VIEW, f"view of '{self.name}'", str(error))
+        self._deny(str(error), error.help)
+
+    def _deny(self, message: str, help: str) -> NoReturn:
+        """End the trace at a view that is impossible; `help` as in `ViewError`."""
+        tracer = self.storage.tracer
+        name = "t" if self.name == self.buffer.value else self.name
+        text = helps.named(help, name, classic=tracer.kernel.classic is not None)
+        tracer.fail(VIEW, f"view of '{self.name}'", message, text)
 
     def _dtype_named(self, dtype: Any) -> DType:
         try:
             return as_dtype(dtype)
-        except ValueError as error:
-            self._fail(ViewError(str(error)))
+        except UnknownDTypeError as error:
+            self._deny(str(error), error.help)
 
     def _refuse(self, message: str, help: str) -> NoReturn:
         self.storage.tracer.fail(UNSUPPORTED, f"tensor '{self.name}'", message, help)
@@ -313,10 +324,10 @@ class TensorView(NKIObject):
         Source: NKI API reference, NkiTensor.ap; NKI deep dive, access patterns.
         """
         if scalar_offset is not None and vector_offset is not None:
-            self._fail(ViewError("scalar_offset and vector_offset exclude each other"))
+            self._deny("scalar_offset and vector_offset exclude each other", helps.ONE_OFFSET)
         index = scalar_offset if vector_offset is None else vector_offset
         if index is None and indirect_dim != 0:
-            self._fail(ViewError("indirect_dim goes with scalar_offset or vector_offset"))
+            self._deny("indirect_dim goes with scalar_offset or vector_offset", helps.STATIC_AP)
         storage = self.storage
         old = DTYPES[self.dtype]
         new = old if dtype is None else self._dtype_named(dtype)
@@ -328,14 +339,15 @@ class TensorView(NKIObject):
             if last % new.bits or start % new.bits:
                 raise ViewError(
                     f"rows of {storage.shape[-1]} {storage.dtype.name} elements cannot be read "
-                    f"as {new.name}"
+                    f"as {new.name}",
+                    helps.for_ratio(max(1, new.bits // bits)),
                 )
             base_shape = (*storage.shape[:-1], last // new.bits)
             rows = int(pattern[0][1]) if vector_offset is not None and pattern else 0
             if rows:  # the rows are known only at run time
                 pattern = [[1, 1], *pattern[1:]]
             # Verification checks the bounds of a pattern without an index.
-            access = AccessPattern(start // new.bits, (1,), (1,)).ap(
+            access = AccessPattern(start // new.bits, self.strides, self.shape).ap(
                 pattern,
                 offset,
                 base_shape=base_shape,
@@ -347,7 +359,10 @@ class TensorView(NKIObject):
             dim = self._dim(indirect_dim)
             scale = self.strides[dim] * old.bits
             if scale % new.bits:
-                raise ViewError(f"a step of dim {dim} is not a whole number of {new.name}")
+                raise ViewError(
+                    f"a step of dim {dim} is not a whole number of {new.name}",
+                    helps.for_ratio(max(1, new.bits // bits)),
+                )
             scale //= new.bits
             if rows:
                 access = AccessPattern(
@@ -365,7 +380,9 @@ class TensorView(NKIObject):
         new = self._dtype_named(dtype)
         try:
             if self._dynamic is not None:
-                raise ViewError("the bits of a view whose address is known at run time only")
+                raise ViewError(
+                    "the bits of a view whose address is known at run time only", helps.VIEW_FIRST
+                )
             access = self._access.reinterpret(DTYPES[self.dtype].bits, new.bits)
         except ViewError as error:
             self._fail(error)
@@ -383,9 +400,9 @@ class TensorView(NKIObject):
         For DMA from or to HBM. Source: NKI API reference, NkiTensor.vector_select.
         """
         if self._dim(dim) != 0:
-            self._fail(ViewError(f"vector_select of dim {dim}; legal: dim 0"))
+            self._deny(f"vector_select of dim {dim}; legal: dim 0", helps.VECTOR_DIM)
         if not isinstance(vector_offset, TensorView):
-            self._fail(ViewError(f"vector_offset is {vector_offset!r}; legal: a tensor"))
+            self._deny(f"vector_offset is {vector_offset!r}; legal: a tensor", helps.INDEX_TILE)
         old = self._access
         access = AccessPattern(old.offset, old.strides, (vector_offset.shape[0], *old.shape[1:]))
         dynamic = self._dynamic_part(
@@ -406,12 +423,18 @@ class TensorView(NKIObject):
         that document it. Source: NKI API reference, NkiTensor.indirect.
         """
         if not isinstance(index, TensorView):
-            self._fail(ViewError(f"index is {index!r}; legal: a tensor"))
+            self._deny(f"index is {index!r}; legal: a tensor", helps.INDEX_TILE)
         if not self._on_chip:
-            self._fail(ViewError("indirect of a tensor in HBM; legal: a tile in SBUF or PSUM"))
+            self._deny(
+                "indirect of a tensor in HBM; legal: a tile in SBUF or PSUM",
+                helps.INDIRECT_IN_HBM,
+            )
         count = numbers_held(info_of(index.ssa_value())) if num_elem is None else num_elem
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            self._fail(ViewError(f"num_elem is {num_elem!r}; legal: an int of at least 1"))
+            self._deny(
+                f"num_elem is {num_elem!r}; legal: an int of at least 1",
+                helps.for_integer(num_elem) if type(num_elem) is not int else helps.NUM_ELEM,
+            )
         free = math.prod(self.shape[1:])
         self._check_index(index)
         self._check_inside(self._access, DTYPES[self.dtype].bits)
@@ -429,17 +452,19 @@ class TensorView(NKIObject):
     def _dim(self, dim: Any) -> int:
         number = dim if type(dim) is int else -self.ndim - 1
         if not -self.ndim <= number < self.ndim:
-            self._fail(ViewError(f"there is no dim {dim!r}; the shape is {self.shape}"))
+            self._deny(
+                f"there is no dim {dim!r}; the shape is {self.shape}", helps.for_dim(self.ndim)
+            )
         return number % self.ndim
 
     def _check_index(self, index: TensorView | VirtualRegister) -> None:
         if self._dynamic is not None:
-            self._fail(ViewError("the view is indirect already"))
+            self._deny("the view is indirect already", helps.ONE_INDEX)
         tracer = index.storage.tracer if isinstance(index, TensorView) else index.tracer
         if tracer is not self.storage.tracer:
-            self._fail(ViewError("the index belongs to another kernel"))
+            self._deny("the index belongs to another kernel", helps.INDEX_OF_ANOTHER_KERNEL)
         if isinstance(index, TensorView) and index.is_indirect():
-            self._fail(ViewError("the address of the index is known at run time only, too"))
+            self._deny("the address of the index is known at run time only, too", helps.COPY_INDEX)
 
     def _check_rows(self, keys: tuple[Any, ...]) -> None:
         if not self._by_vector:
@@ -447,7 +472,7 @@ class TensorView(NKIObject):
         rest = len([key for key in keys if key is not Ellipsis])
         is_whole = rest < self.ndim if keys[0] is Ellipsis else keys[0] == slice(None)
         if not is_whole:
-            self._fail(ViewError("dim 0 is selected by an index tile; legal: `:` there"))
+            self._deny("dim 0 is selected by an index tile; legal: `:` there", helps.SLICE_INDICES)
 
     def _index_dynamically(
         self, keys: tuple[Any, ...], position: int, index: TensorView | VirtualRegister
@@ -458,10 +483,12 @@ class TensorView(NKIObject):
         after = len(keys) - position
         dim = position if Ellipsis not in keys[:position] else self.ndim - after
         if not 0 <= dim < self.ndim:
-            self._fail(ViewError(f"{len(keys)} indices; the shape is {self.shape}"))
+            dots = sum(key is Ellipsis for key in keys)
+            help = helps.for_keys(len(keys), self.ndim, dots)
+            self._deny(f"{len(keys)} indices; the shape is {self.shape}", help)
         view = self[(*keys[:position], static, *keys[position + 1 :])]
         if view._dynamic is not self._dynamic:
-            self._fail(ViewError("two indices known at run time only; legal: one"))
+            self._deny("two indices known at run time only; legal: one", helps.ONE_INDEX)
         return self._select_dynamically(dim, index, width, view._access)
 
     def _select_dynamically(
@@ -488,14 +515,19 @@ class TensorView(NKIObject):
         """
         expected = (TensorView,) if kind is Indirection.vector else (TensorView, VirtualRegister)
         if not isinstance(index, expected):
-            self._fail(ViewError(f"the index is {index!r}; legal: a tensor or a register"))
+            help = helps.for_offset(index, is_vector=kind is Indirection.vector)
+            self._deny(f"the index is {index!r}; legal: a tensor or a register", help)
         self._check_index(index)
         if scale < 0:
-            self._fail(ViewError(f"an index for dim {dim}, which runs backwards"))
+            self._deny(f"an index for dim {dim}, which runs backwards", helps.FORWARD_INDEX)
         if dim == 0 and self._on_chip:
-            self._fail(ViewError("the partition dimension is not addressed at run time"))
+            size = index.size if isinstance(index, TensorView) else 1
+            self._deny(
+                "the partition dimension is not addressed at run time",
+                helps.for_partition_index(size, is_vector=kind is Indirection.vector),
+            )
         if kind is Indirection.vector and dim != 0:
-            self._fail(ViewError(f"vector_offset with indirect_dim={dim}; legal: 0"))
+            self._deny(f"vector_offset with indirect_dim={dim}; legal: 0", helps.VECTOR_DIM)
         storage = self.storage
         bits = DTYPES[self.dtype].bits if dtype is None else dtype.bits
         rows = access.shape[0] if kind is Indirection.scalar else 1

@@ -26,6 +26,7 @@ from nkijit.passes.analysis.writes.written import Read, Verdict, reads_of
 from nkijit.passes.analysis.writes.written_tensors import Mask
 from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
+from nkijit.passes.verify.first_writes import Writers
 from nkijit.passes.verify.launch import check_launch
 from nkijit.passes.verify.rules import wrong_operations
 
@@ -38,13 +39,14 @@ def check_init(kernels: Sequence[KernelOp]) -> Iterator[Diagnostic]:
     if check_launch(kernels):
         return  # the shared tensors of programs that differ cannot be matched
     partly: list[Read] = []
+    writers = Writers(kernels)
     for read in reads_of(kernels, regions=False):
         if read.verdict is not Verdict.unwritten:
             continue
         if isinstance(read.op, ReturnOp):
             yield unreturned(read.effect, None if read.entire else read.missing, read.entire)
         elif read.entire and not is_masked(read.effect):
-            yield unwritten(read.op, read.effect, _region(read))
+            yield unwritten(read.op, read.effect, _region(read), writers.help_for(read))
         else:
             partly.append(read)
     if not partly:
@@ -55,10 +57,10 @@ def check_init(kernels: Sequence[KernelOp]) -> Iterator[Diagnostic]:
     yield from map(undefined, uses_of_undefined(kernels, sources, wrong))
 
 
-def unwritten(op: Operation, effect: Effect, region: str) -> Diagnostic:
+def unwritten(op: Operation, effect: Effect, region: str, help: str | None = None) -> Diagnostic:
     """Return the finding that an instruction reads an entirely unwritten tile."""
     message = f"'{effect.name}' is read, but nothing has written {region}"
-    return diagnose(READ_UNWRITTEN, op, message, [(effect.name, effect.value)])
+    return diagnose(READ_UNWRITTEN, op, message, [(effect.name, effect.value)], help=help)
 
 
 def unreturned(effect: Effect, missing: Mask | None, entire: bool) -> Diagnostic:

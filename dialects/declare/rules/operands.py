@@ -10,12 +10,14 @@ from nkijit.dialects.declare.operation import NisaOp, scalar_constant
 from nkijit.dialects.declare.queries import (
     HBM,
     PSUM,
+    SBUF,
     constant_of,
     engine_of,
     is_bitvec,
     tile_of,
     tiles_in,
 )
+from nkijit.dialects.declare.rules.shape_helps import variable
 from nkijit.dialects.declare.rules.wording import one_of, quoted
 from nkijit.dialects.declare.spec import Limits, Rule, Violation
 from nkijit.dialects.dtypes import DType, Kind
@@ -67,27 +69,53 @@ def in_buffer(regions: tuple[MemoryRegion, ...], *names: str) -> Rule:
         for name, tile in tiles_in(op, names):
             if tile.region not in regions:
                 wrong = f"'{name}' must be in {legal}, it is in {tile.region.value}"
-                return Violation(wrong, (name,), _where_to_write(op, name, regions, tile.region))
+                return Violation(wrong, (name,), _other_buffer(op, name, regions, tile.region))
         return None
 
     return Rule(BUFFER, check, Limits(names, buffers=regions))
 
 
-def _where_to_write(
+def _other_buffer(
     op: NisaOp, name: str, regions: tuple[MemoryRegion, ...], wanted: MemoryRegion
-) -> str | None:
-    """Return the help for a written operand in an illegal buffer; None for a read operand.
+) -> str:
+    """Return the help for an operand in an illegal buffer: how to copy it to or from a legal one.
 
-    The rule's own help is to copy the operand to a legal buffer before the instruction, which is
-    impossible for a result.
+    Args:
+        op: the instruction.
+        name: the operand.
+        regions: its legal buffers.
+        wanted: the buffer that it is in.
     """
-    if op.SPEC.by_name[name.partition("[")[0]].role is Role.read:
-        return None
+    dst = tile_of(op, "dst") if "dst" in op.SPEC.by_name else None
+    is_read = op.SPEC.by_name[name.partition("[")[0]].role is Role.read
+    may_be_dst = is_read and dst is not None and wanted in _legal(op, "dst")
+    if may_be_dst and dst.region in regions and dst.region not in _legal(op, "dst"):
+        return f"the operands look exchanged: 'dst' comes first, probably {variable(op, name)}"
+    if is_read:
+        return _copied_before(variable(op, name), regions, wanted)
     copy = "nisa.dma_copy (nl.store)" if {wanted, regions[0]} & set(HBM) else "nisa.tensor_copy"
     return (
         f"write to a tile that is allocated with buffer=nl.{regions[0].value}, and copy it from "
         f"there with {copy}"
     )
+
+
+def _legal(op: NisaOp, name: str) -> tuple[MemoryRegion, ...]:
+    """Return the legal buffers of an operand; all if no rule limits them."""
+    limits = [rule.limits for rule in op.SPEC.rules if rule.limits is not None]
+    named = (limit.buffers for limit in limits if name in limit.operands)
+    return next((buffers for buffers in named if buffers is not None), tuple(MemoryRegion))
+
+
+def _copied_before(operand: str, regions: tuple[MemoryRegion, ...], wanted: MemoryRegion) -> str:
+    """Return the help for a read operand in an illegal buffer."""
+    if wanted in HBM:
+        return f"load it first, e.g. tile = nl.load({operand}), and pass the tile"
+    if SBUF in regions:
+        return f"copy {operand} to a tile in SBUF first, with nisa.tensor_copy, and pass that"
+    if regions[0] in HBM:
+        return f"store {operand} to a tensor in HBM first, with nl.store, and pass that"
+    return f"copy {operand} to a tile in {regions[0].name.upper()} first, with nisa.tensor_copy"
 
 
 def not_both_in_psum(first: str, second: str) -> Rule:

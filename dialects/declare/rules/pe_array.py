@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import required_tile
+from nkijit.dialects.declare.rules import shape_helps as helps
 from nkijit.dialects.declare.spec import Rule, Violation
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import nc_version
@@ -45,6 +46,7 @@ def product_shape(columns: Columns) -> Rule:
                 f"the contraction runs over {stationary.partitions} partitions of 'stationary' "
                 f"and {moving.partitions} of 'moving'",
                 ("stationary", "moving"),
+                helps.for_contraction(op, stationary, moving),
             )
         expected = (columns(op, stationary), columns(op, moving))
         if (dst.partitions, dst.free_size) == expected:
@@ -53,6 +55,7 @@ def product_shape(columns: Columns) -> Rule:
             f"'dst' must be ({expected[0]}, {expected[1]}), it has {dst.partitions} partitions "
             f"and {dst.free_size} elements per partition",
             ("dst", "stationary", "moving"),
+            helps.for_product(op, dst, *expected, target.pmax),
         )
 
     return Rule(MATMUL_SHAPE, check)

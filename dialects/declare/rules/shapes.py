@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import tile_of, tiles_in
+from nkijit.dialects.declare.rules import shape_helps as helps
 from nkijit.dialects.declare.spec import Check, Rule, Violation
 from nkijit.dialects.hardware.targets import PARTITIONS_PER_GPSIMD_CORE, Target
 from nkijit.dialects.rule_texts.access import ONE_ELEMENT
@@ -57,12 +58,14 @@ def one_element(name: str) -> Rule:
 
 def partitions_match(*names: str) -> Rule:
     """Return the rule that the tiles have the same partition size."""
-    return Rule(PARTITIONS, _same(names, lambda t: t.partitions, "partitions"))
+    check = _same(names, lambda t: t.partitions, "partitions", helps.for_partitions)
+    return Rule(PARTITIONS, check)
 
 
 def free_size_match(*names: str) -> Rule:
     """Return the rule that the tiles have the same number of elements per partition."""
-    return Rule(FREE_SIZE, _same(names, lambda t: t.free_size, "elements per partition"))
+    unit = "elements per partition"
+    return Rule(FREE_SIZE, _same(names, lambda t: t.free_size, unit, helps.for_free_sizes))
 
 
 def size_match(*names: str) -> Rule:
@@ -93,13 +96,19 @@ def not_transposed(first: str, second: str) -> Rule:
     return Rule(TRANSPOSED_COPY, check)
 
 
-def _same(names: tuple[str, ...], measure: Callable[[TileInfo], int], unit: str) -> Check:
+def _same(
+    names: tuple[str, ...],
+    measure: Callable[[TileInfo], int],
+    unit: str,
+    help_for: Callable[[NisaOp, Mapping[str, TileInfo]], str | None] = lambda op, tiles: None,
+) -> Check:
     def check(op: NisaOp, target: Target) -> Violation | None:
         sizes = {name: measure(tile) for name, tile in tiles_in(op, names)}
         if len(set(sizes.values())) <= 1:
             return None
         listed = ", ".join(f"'{name}' has {size}" for name, size in sizes.items())
-        return Violation(f"different numbers of {unit}: {listed}", tuple(sizes))
+        help = help_for(op, dict(tiles_in(op, names)))
+        return Violation(f"different numbers of {unit}: {listed}", tuple(sizes), help)
 
     return check
 
@@ -118,6 +127,7 @@ def column_of(name: str, data: str) -> Rule:
             f"'{name}' must have shape ({tile.partitions}, 1), one element for each partition of "
             f"'{data}', it is {shape}",
             (name, data),
+            helps.for_column(op, name, column, tile.partitions),
         )
 
     return Rule(COLUMN, check)

@@ -2,6 +2,19 @@
 
 from __future__ import annotations
 
+from xdsl.ir import SSAValue
+
+from nkijit.dialects.hardware.words import MemoryRegion
+
+_UNNAMED = frozenset(region.value for region in MemoryRegion)
+"""Names of tiles that no variable of the kernel names: those of their memories."""
+
+
+def variable_of(value: SSAValue | None, otherwise: str) -> str:
+    """Return the name of the variable that a tensor was assigned to, or `otherwise`."""
+    name = None if value is None else value.name_hint
+    return otherwise if name is None or name in _UNNAMED else name
+
 
 def quoted(names: tuple[str, ...]) -> str:
     return ", ".join(f"'{name}'" for name in names)

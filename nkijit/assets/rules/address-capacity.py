@@ -30,5 +30,5 @@ error[address-capacity]: nl.ndarray: at address (0, 300000) the tile reaches byt
  10 |     tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf, address=(0, 300000))
     |            ^^^^^^^^^^
    = result: %tile, sbuf 128x512 float32, allocated at address-capacity.py:10:12
-   = help: choose a (partition, byte) address that leaves room for the tile, or leave address= out
+   = help: begin at byte 243704 or before, or leave address= out
 """

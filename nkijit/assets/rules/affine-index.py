@@ -27,5 +27,5 @@ error[affine-index]: index expression: 1*i0 * 1*i0 is not affine
     |
  11 |     nl.store(out, nl.load(x[i * i, j]))
     |                             ^
-   = help: use sums of such expressions and products with integers
+   = help: multiply an expression by an integer, and add expressions
 """

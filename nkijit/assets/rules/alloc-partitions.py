@@ -31,5 +31,5 @@ error[alloc-partitions]: nl.ndarray: a tile in sbuf has at most 128 partitions, 
  10 |     tile = nl.ndarray((256, 512), dtype=x.dtype, buffer=nl.sbuf)
     |            ^^^^^^^^^^
    = result: %tile, sbuf 256x512 float32, allocated at alloc-partitions.py:10:12
-   = help: loop over tiles of at most nl.tile_size.pmax rows, or make rows of a part of the free dimension
+   = help: loop over 2 tiles of 128 rows; or allocate (128, 2, 512), and let a tile have 2 rows in each partition
 """

@@ -31,5 +31,5 @@ error[column]: nisa.tensor_scalar: 'operand0' must have shape (128, 1), one elem
     |                                       ^^^^                            ^^^^
    = operand0: %tile, sbuf 128x512 float32, allocated at column.py:10:12
    = data: %tile, sbuf 128x512 float32, allocated at column.py:10:12
-   = help: pass a number, or a tile with one element per partition, e.g. t[:, 0:1]
+   = help: pass one column, tile[:, 0:1], or a number
 """

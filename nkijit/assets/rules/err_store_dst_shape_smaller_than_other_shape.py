@@ -25,5 +25,5 @@ error[err_store_dst_shape_smaller_than_other_shape]: tensor 'out': what is assig
     |
  10 |     nl.store(out[0:64], nl.load(x))
     |     ^^^^^^^^
-   = help: make the destination larger, or reduce what is assigned
+   = help: assign the part [0:64, :], or make the destination as large, (128, 512)
 """

@@ -27,5 +27,5 @@ error[err_tensor_access_out_of_bound]: tensor 'x': index range [0, 599] exceeds 
     |
  11 |     nl.store(out, nl.load(x[i, j]))
     |                   ^^^^^^^
-   = help: correct the index, or leave out what is beyond the tensor with mask=
+   = help: leave out the elements beyond the tensor, mask=(index < 512) with the index expression of this dimension, or correct the expression
 """

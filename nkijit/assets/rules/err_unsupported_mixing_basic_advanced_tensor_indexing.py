@@ -27,5 +27,5 @@ error[err_unsupported_mixing_basic_advanced_tensor_indexing]: tensor 'x': slices
     |
  11 |     nl.store(out, nl.load(x[i, 0:512]))
     |                           ^
-   = help: use slices for all dimensions, or index expressions and integers for all
+   = help: write index expressions for all dimensions: nl.arange(512)[None, :] for dimension 1
 """

@@ -34,5 +34,5 @@ error[matmul-dtype]: nisa.nc_matmul: float32 and bfloat16 cannot be multiplied
     |                                        ^^^^^         ^^^^
    = stationary: %other, sbuf 128x128 float32, allocated at matmul-dtype.py:11:13
    = moving: %tile, sbuf 128x512 bfloat16, allocated at matmul-dtype.py:10:12
-   = help: copy one operand into a tile of the type of the other with nisa.tensor_copy, and allocate dst as nl.float32
+   = help: copy other into a tile of bfloat16 with nisa.tensor_copy, or tile into one of float32
 """

@@ -33,5 +33,5 @@ error[matmul-shape]: nisa.nc_matmul: the contraction runs over 64 partitions of 
     |                                        ^^^^^^^^^^^^^^^^^         ^^^^
    = stationary: %tile, sbuf 64x128 bfloat16, a view of %tile (sbuf 128x512 bfloat16), allocated at matmul-shape.py:10:12
    = moving: %tile, sbuf 128x512 bfloat16, allocated at matmul-shape.py:10:12
-   = help: lay the operands out as stationary (K, M), moving (K, N), dst (M, N)
+   = help: 'stationary' has the contracted dimension in its columns: transpose it first, nisa.nc_transpose of tile to (128, 64), or load it with nisa.dma_transpose
 """

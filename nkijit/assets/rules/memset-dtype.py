@@ -30,5 +30,5 @@ error[memset-dtype]: nisa.memset: 'dst' is int32, but 'value' is the float 0.5
  11 |     nisa.memset(dst=tile, value=0.5)
     |                     ^^^^
    = dst: %tile, sbuf 128x512 int32, allocated at memset-dtype.py:10:12
-   = help: write the value as an integer, e.g. 2 in the place of 2.0
+   = help: write an integer, or allocate 'dst' as nl.float32 to hold 0.5
 """

@@ -35,5 +35,5 @@ error[partitions-match]: nisa.reciprocal: different numbers of partitions: 'data
     |                         ^^^^       ^^^^
    = data: %tile, sbuf 128x512 float32, allocated at partitions-match.py:10:12
    = dst: %half, sbuf 64x512 float32, allocated at partitions-match.py:11:12
-   = help: slice the tiles to the same number of partitions
+   = help: allocate 'dst' with 128 partitions, or read tile[0:64] only
 """

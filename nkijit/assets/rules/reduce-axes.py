@@ -32,5 +32,5 @@ error[reduce-axes]: nisa.tensor_reduce: axis is [0]; legal for this tile are [1]
  12 |     nisa.tensor_reduce(dst=total, op=nl.add, data=tile, axis=0)
     |                                                   ^^^^
    = data: %tile, sbuf 128x512 float32, allocated at reduce-axes.py:10:12
-   = help: permute the tile so that the reduced dimensions come last; to reduce over partitions, transpose first or multiply by a tile of ones
+   = help: dim 0 is the partition dimension: add up partitions with nisa.nc_matmul, tile as 'moving' and a (P, 1) tile of ones as 'stationary'; for other operators transpose first with nisa.nc_transpose, and reduce axis 1
 """

@@ -33,5 +33,5 @@ error[reduce-shape]: nisa.tensor_reduce: reducing axes [1] leaves 1 elements per
     |                            ^^^^^                  ^^^^
    = dst: %total, sbuf 128x512 float32, allocated at reduce-shape.py:11:13
    = data: %tile, sbuf 128x512 float32, allocated at reduce-shape.py:10:12
-   = help: allocate dst with the size of the dimensions that are not reduced
+   = help: allocate 'dst' with the shape (128, 1)
 """

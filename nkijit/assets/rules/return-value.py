@@ -25,5 +25,5 @@ error[return-value]: kernel 'wrong': result 0 is not a tensor but 128 (int)
  7 | def wrong(x):
    |     ^^^^^
    = the same finding 2 times at this place, in an unrolled loop or call
-   = help: copy the tile to a tensor allocated with buffer=nl.shared_hbm and return that
+   = help: leave it out: the caller can compute it; or make it a tensor with nl.shared_constant
 """

@@ -34,5 +34,5 @@ error[transpose-shape]: nisa.nc_transpose: the transpose of 128x128 is 128x128, 
     |                           ^^^^^^       ^^^^
    = dst: %turned, psum 128x64 float32, allocated at transpose-shape.py:11:14
    = data: %tile, sbuf 128x128 float32, allocated at transpose-shape.py:10:12
-   = help: transpose in blocks that the engine can handle
+   = help: allocate 'dst' with the shape (128, 128)
 """

@@ -26,5 +26,5 @@ error[view]: view of 'tile': slice 0:600 of dim 1 runs past its size 512; the sh
     |
  10 |     nl.store(out, tile[:, 0:600])
     |                   ^^^^
-   = help: keep each index below the size of its dimension; in the last round of a loop end at min(start + n, t.shape[dim])
+   = help: in the last round of a loop end at min(start + n, tile.shape[1]), here 512
 """

@@ -149,7 +149,27 @@ def fitting(target: ClassicTensor, source: ClassicTensor) -> ClassicTensor:
         STORE_SHAPE,
         f"what is assigned has shape {source.shape}, which does not broadcast to {target.shape}, "
         "the shape of the destination",
+        _help_for_shapes(source, target),
     )
+
+
+def _help_for_shapes(source: ClassicTensor, target: ClassicTensor) -> str:
+    """Return the help for a source that does not broadcast to the target of an assignment."""
+    if source.shape == tuple(reversed(target.shape)):
+        return "transpose first, e.g. with nl.transpose, or make the destination as large"
+    if len(source.shape) != len(target.shape):
+        return f"give both {len(target.shape)} dimensions, with reshape"
+    larger = [
+        dim
+        for dim, (size, limit) in enumerate(zip(source.shape, target.shape, strict=True))
+        if size > limit
+    ]
+    if not larger:
+        return f"assign to the part of the destination that has shape {source.shape}"
+    keys = ", ".join(
+        f"0:{target.shape[dim]}" if dim in larger else ":" for dim in range(len(source.shape))
+    )
+    return f"assign the part [{keys}], or make the destination as large, {source.shape}"
 
 
 def part_for(box: TileBox, target: ClassicTensor, source: ClassicTensor) -> NkiTensor:

@@ -30,6 +30,7 @@ from nkijit.classic.tensors.tensors import (
     as_tensor,
     mark_masked,
 )
+from nkijit.dialects.declare.rules.shape_helps import for_contracted, for_shapes
 from nkijit.dialects.hardware.targets import start_partitions
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.allocation import AllocOp
@@ -421,9 +422,17 @@ def spanned_by(
             rule,
             call,
             f"operands that do not fit together: {listed or 'no tile'}",
-            "give it tiles whose shapes broadcast" if listed else "compute with numbers in Python",
+            _help_for_shapes({name: operand.shape for name, operand in operands.items()}, axes),
         )
     return shape
+
+
+def _help_for_shapes(shapes: Mapping[str, Sequence[int]], axes: Mapping[str, Sequence[int]]) -> str:
+    """Return the help for operands that span no tile together."""
+    if not shapes:
+        return "compute with numbers in Python"
+    help = for_contracted(shapes, axes) if len(shapes) == 2 else None
+    return help or for_shapes(shapes)
 
 
 def readable(view: NkiTensor) -> NkiTensor:

@@ -251,7 +251,9 @@ class Index:
                 continue
             if dim >= self.ndim:
                 fail_index(
-                    AFFINE_INDEX, f"too many indices for an expression of shape {self.shape}"
+                    AFFINE_INDEX,
+                    f"too many indices for an expression of shape {self.shape}",
+                    f"write {self.ndim} of `:` or integers, and None for each further dimension",
                 )
             size, step = self.shape[dim], self.coefficients[dim]
             dim += 1
@@ -265,9 +267,17 @@ class Index:
             elif number is not None and -size <= number < size:
                 constant += step * (number % size)
             else:
-                fail_index(AFFINE_INDEX, f"index {item!r} of an expression of shape {self.shape}")
+                fail_index(
+                    AFFINE_INDEX,
+                    f"index {item!r} of an expression of shape {self.shape}",
+                    f"write `:`, None, a slice, or an integer from 0 to {size - 1}",
+                )
         if 0 in shape:
-            fail_index(AFFINE_INDEX, f"[{key!r}] of an expression of shape {self.shape} is empty")
+            fail_index(
+                AFFINE_INDEX,
+                f"[{key!r}] of an expression of shape {self.shape} is empty",
+                "select one element of the expression at least",
+            )
         return Index(shape, coefficients, constant, filled)
 
     def expand_dims(self, axis: int) -> Index:
@@ -292,7 +302,12 @@ class Index:
             return NotImplemented
         form = _combined(self.form, other.form, sign)
         if form is None:
-            fail_index(AFFINE_INDEX, f"shapes {self.shape} and {other.shape} do not broadcast")
+            fail_index(
+                AFFINE_INDEX,
+                f"shapes {self.shape} and {other.shape} do not broadcast",
+                "give each expression a dimension of its own, nl.arange(n)[:, None] and "
+                "nl.arange(m)[None, :], or the same size",
+            )
         return Index.of(form, self.constant + sign * other.constant)
 
     def __add__(self, other: Any) -> Any:
@@ -318,7 +333,13 @@ class Index:
     __rmul__ = __mul__
 
     def _not_affine(self, sign: str, other: Any) -> NoReturn:
-        fail_index(AFFINE_INDEX, f"{self!r} {sign} {other!r} is not affine")
+        help = "multiply an expression by an integer, and add expressions"
+        if sign != "*":
+            help = (
+                "split the dimension instead: reshape the tensor so that it has a dimension for "
+                "the quotient and one for the remainder, and index each with an nl.arange"
+            )
+        fail_index(AFFINE_INDEX, f"{self!r} {sign} {other!r} is not affine", help)
 
     def __floordiv__(self, other: Any) -> NoReturn:
         self._not_affine("//", other)

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import prod
 from typing import Any, cast
 
 from nkijit.classic.indexing.expressions import Index, as_integer, fail_index
 from nkijit.dialects.rule_texts.classic import AFFINE_INDEX
+from nkijit.dialects.rule_texts.view_helps import for_integer, named
+
+_EMPTY = "give it one element at least, or leave the instruction out where there are none"
+
+
+def _help_for_numbers(numbers: Iterable[Any]) -> str:
+    """Return the help for the first number that is no integer; empty if all others are given."""
+    wrong = [n for n in numbers if n is not None and as_integer(n) is None]
+    return named(for_integer(wrong[0]), "x", classic=True) if wrong else ""
 
 
 def arange(*args: Any) -> Index:
@@ -17,10 +27,11 @@ def arange(*args: Any) -> Index:
     """
     numbers = [as_integer(arg) for arg in args]
     if not 1 <= len(numbers) <= 3 or None in numbers:
-        fail_index(AFFINE_INDEX, f"nl.arange takes one to three integers, got {args!r}")
+        help = _help_for_numbers(args) or "write nl.arange(stop), or nl.arange(start, stop, step)"
+        fail_index(AFFINE_INDEX, f"nl.arange takes one to three integers, got {args!r}", help)
     values = range(*cast("list[int]", numbers))
     if not values:
-        fail_index(AFFINE_INDEX, f"nl.arange{args} is empty")
+        fail_index(AFFINE_INDEX, f"nl.arange{args} is empty", _EMPTY)
     return Index((len(values),), (values.step,), values.start)
 
 
@@ -62,11 +73,12 @@ class _Mgrid:
             parts = (given.start, given.stop, given.step)
             start, stop, step = (as_integer(0 if part is None else part) for part in parts)
             if start is None or not stop or step is None:
-                fail_index(AFFINE_INDEX, f"nl.mgrid takes slices with a stop, got {item!r}")
+                help = _help_for_numbers(parts) or "write a slice for each dimension, start:stop"
+                fail_index(AFFINE_INDEX, f"nl.mgrid takes slices with a stop, got {item!r}", help)
             ranges.append(range(start, stop, step or 1))
         shape = tuple(map(len, ranges))
         if prod(shape) == 0:
-            fail_index(AFFINE_INDEX, f"nl.mgrid[{key!r}] is empty")
+            fail_index(AFFINE_INDEX, f"nl.mgrid[{key!r}] is empty", _EMPTY)
         return Grid(
             Index(
                 shape,

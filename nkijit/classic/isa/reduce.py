@@ -47,7 +47,7 @@ def tensor_reduce(
     last = tuple(range(rank - len(inner), rank))
     wrong = wrong_axes(rank, axes if len(inner) < len(axes) or 0 in inner else last)
     if wrong is not None:
-        tracer_for(call).fail(REDUCE_AXES, call, wrong)
+        tracer_for(call).fail(REDUCE_AXES, call, *wrong)
     kept = [dim for dim in range(rank) if dim not in inner]
     shape = [Axis(dim) if dim in kept else 1 for dim in range(rank) if dim in kept or keepdims]
     if tuple(inner) == last:

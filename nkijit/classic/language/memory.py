@@ -33,15 +33,25 @@ from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracer import tracer_for
 
 
-def _in_hbm(call: str, argument: str, value: Any) -> ClassicTensor:
+def _in_hbm(call: str, argument: str, value: Any, help: str) -> ClassicTensor:
     tensor = as_tensor(call, argument, value)
     if tensor.buffer.on_chip:
         tracer_for(call).fail(
             UNSUPPORTED_MEMORY,
             call,
             f"'{argument}' must be in hbm, it is in {tensor.buffer.value}",
+            help,
         )
     return tensor
+
+
+_NO_LOAD = (
+    "'src' is on chip already: pass it to functions as it is, or copy it with nisa.tensor_copy"
+)
+_ASSIGNED = (
+    "store to a tensor of nl.ndarray(shape, dtype, buffer=nl.shared_hbm); to write a tile on chip, "
+    "assign to it, t[...] = value"
+)
 
 
 def load(src: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any) -> ClassicTensor:
@@ -54,7 +64,7 @@ def load(src: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any) -> Cla
     """
     call = "nl.load"
     refuse_rest(call, kwargs)
-    source = _in_hbm(call, "src", src)
+    source = _in_hbm(call, "src", src, _NO_LOAD)
     region = MaskedRegion.of(as_mask(call, mask), source.shape)
     wanted = source.dtype if dtype is None else dtype
     if not region.rest:
@@ -77,7 +87,7 @@ def load_transpose2d(
     """
     call = "nl.load_transpose2d"
     refuse_rest(call, kwargs)
-    source = _in_hbm(call, "src", src)
+    source = _in_hbm(call, "src", src, _NO_LOAD)
     compute = current.load_transpose2d
     return transposed(call, compute, "src", source, dtype, mask, MemoryRegion.sbuf)
 
@@ -92,7 +102,7 @@ def store(dst: Any, value: Any, *, mask: Any = None, **kwargs: Any) -> None:
     """
     call = "nl.store"
     refuse_rest(call, kwargs)
-    target = _in_hbm(call, "dst", dst)
+    target = _in_hbm(call, "dst", dst, _exchanged(dst, value) or _ASSIGNED)
     source = None
     if not _is_number(value):
         source = assignment.fitting(target, as_tensor(call, "value", value))
@@ -105,6 +115,13 @@ def store(dst: Any, value: Any, *, mask: Any = None, **kwargs: Any) -> None:
             assignment.fill(part, value)
         else:
             assignment.copy(part, assignment.part_for(box, target, source))
+
+
+def _exchanged(dst: Any, value: Any) -> str:
+    """Return the help for a store whose value is in HBM; empty for other values."""
+    if not isinstance(value, (ClassicTensor, NkiTensor)) or value.buffer.on_chip:
+        return ""
+    return f"the operands look exchanged: write nl.store({value.name}, {dst.name})"
 
 
 def _is_number(value: Any) -> bool:
@@ -124,7 +141,7 @@ def atomic_rmw(dst: Any, value: Any, op: Any, *, mask: Any = None, **kwargs: Any
     """
     call = "nl.atomic_rmw"
     refuse_rest(call, kwargs)
-    target = _in_hbm(call, "dst", dst)
+    target = _in_hbm(call, "dst", dst, _ASSIGNED)
     if not isinstance(target, Selected) or not target.is_indirect:
         tracer_for(call).fail(
             UNSUPPORTED, call, "'dst' has no index that is a tile, the one form that is documented"

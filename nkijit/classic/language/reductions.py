@@ -69,7 +69,7 @@ def _free_axes(call: str, rank: int, axis: Any) -> tuple[int, ...]:
     items = cast("tuple[Any, ...]", axis if isinstance(axis, (tuple, list)) else (axis,))
     axes = {item % rank for item in items if type(item) is int and -rank <= item < rank}
     free = len(axes) == len(items) <= MAX_REDUCED_DIMS and axes and 0 not in axes
-    return tuple(sorted(axes)) if free else legal_axes(call, rank, axis)
+    return tuple(sorted(axes)) if free else legal_axes(call, rank, axis, "t")
 
 
 def _by_operator(call: str, op: Word, *arguments: Any) -> ClassicTensor:

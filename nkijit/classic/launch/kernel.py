@@ -34,6 +34,7 @@ from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.interpret.records.errors import OutOfBoundsError
 from nkijit.traced.kernel import TracedKernel
 from nkijit.tracing.dtype_names import CLASSIC
+from nkijit.tracing.locations import location_of_definition
 from nkijit.tracing.target import resolve_target
 from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracebacks import without_own_frames
@@ -228,8 +229,14 @@ def _returned(tracer: Tracer, function: Callable[..., Any], item: Any) -> Any:
     if not view.buffer.on_chip:
         return view
     tracer.record_at(function, RETURNED_ON_CHIP, f"the kernel returns tile '{view.name}'")
+    block, last = tracer.mark()
     out = allocate("return", view.shape, view.dtype, MemoryRegion.shared_hbm, "")
     copy(out, view)
+    # No call of the kernel copies the tile.
+    op = block.first_op if last is None else last.next_op
+    while op is not None:
+        op.location = location_of_definition(function)
+        op = op.next_op
     return out
 
 

@@ -370,7 +370,8 @@ class Selected(ClassicTensor):
         tiles: list[tuple[int, ClassicTensor | Displaced]] = []
         if not all(type(key) in KNOWN for key in keys):
             if any(isinstance(key, BASIC) or key is None for key in keys):
-                self.fail(MIXED_INDEXING, "slices and index expressions in one index")
+                help = _help_for_slices(keys, base.shape)
+                self.fail(MIXED_INDEXING, "slices and index expressions in one index", help)
             tiles = [
                 (dim, key)
                 for dim, key in enumerate(keys)
@@ -381,6 +382,9 @@ class Selected(ClassicTensor):
                 MIXED_INDEXING,
                 f"{len(keys)} indices for a tensor of shape {base.shape}; those left out would be "
                 "slices",
+                _help_for_slices((*keys, *[slice(None)] * (base.ndim - len(keys))), base.shape)
+                if len(keys) < base.ndim
+                else f"leave out {len(keys) - base.ndim} of the indices",
             )
         if tiles:
             self._runtime = tiles[0]
@@ -462,6 +466,7 @@ class Selected(ClassicTensor):
                     OUT_OF_BOUNDS,
                     f"index range [{low}, {high}] exceeds dimension {dim}, whose size is "
                     f"{shape[dim]}",
+                    _help_for_range(low, high, shape[dim], base.buffer.on_chip and dim == 0),
                 )
             if dim == place.mixed:
                 self._mixed_partitions(dim)
@@ -505,6 +510,40 @@ class Selected(ClassicTensor):
         order = (dim, *(d for d in range(base.ndim) if d != dim))
         moved = base if dim == 0 else base.permute(order)
         return moved.ap(pattern, offset - base.offset, vector_offset=rows)
+
+
+def _help_for_range(low: int, high: int, size: int, of_partitions: bool) -> str:
+    """Return the help for an index expression that leaves its dimension."""
+    if of_partitions:
+        return (
+            f"the tile has {size} partitions: index other rows of the tensor in HBM, with a tile "
+            "for every 128 rows"
+        )
+    limits = ["index >= 0"] if low < 0 else []
+    limits += [f"index < {size}"] if high >= size else []
+    mask = limits[0] if len(limits) == 1 else " & ".join(f"({limit})" for limit in limits)
+    return (
+        f"leave out the elements beyond the tensor, mask=({mask}) with the index expression of "
+        "this dimension, or correct the expression"
+    )
+
+
+def _help_for_slices(keys: tuple[Any, ...], shape: Sequence[int]) -> str:
+    """Return the help for slices next to index expressions: the expressions to write for them."""
+    rank = max((len(key.shape) for key in keys if isinstance(key, Index)), default=2)
+    rank = max(rank, len(keys))
+    texts: list[str] = []
+    for dim, key in enumerate(keys[: len(shape)]):
+        if not isinstance(key, slice):
+            continue
+        numbers = range(*key.indices(shape[dim]))
+        axes = ", ".join(":" if at == dim else "None" for at in range(rank))
+        start = "" if numbers.start == 0 else f"{numbers.start} + "
+        step = "" if numbers.step == 1 else f"{numbers.step} * "
+        texts.append(f"{start}{step}nl.arange({len(numbers)})[{axes}] for dimension {dim}")
+    if not texts:
+        return ""
+    return f"write index expressions for all dimensions: {', '.join(texts)}"
 
 
 def as_tensor(call: str, argument: str, value: Any) -> ClassicTensor:

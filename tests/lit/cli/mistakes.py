@@ -25,7 +25,7 @@ def five_mistakes(x):
     # CHECK-NEXT: | ^^^^       ^^^^
     # CHECK-NEXT: = data: %tile, sbuf 128x512 float32, allocated at {{.*}}mistakes.py:[[# @LINE - 10]]:12
     # CHECK-NEXT: = dst: %half, sbuf 64x512 float32, allocated at {{.*}}mistakes.py:[[# @LINE - 10]]:12
-    # CHECK-NEXT: = help: slice the tiles to the same number of partitions
+    # CHECK-NEXT: = help: allocate 'dst' with 128 partitions, or read tile[0:64] only
     nisa.reciprocal(dst=half, data=tile)
 
     # CHECK: error[buffer]: nisa.tensor_tensor: 'data2' must be in sbuf or psum, it is in private_hbm
@@ -34,7 +34,7 @@ def five_mistakes(x):
     # CHECK-NEXT: [[# @LINE + 4]] | nisa.tensor_tensor(dst=tile, data1=tile, data2=x, op=nl.add)
     # CHECK-NEXT: | ^
     # CHECK-NEXT: = data2: %x, private_hbm 128x512 float32, an argument of the kernel
-    # CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
+    # CHECK-NEXT: = help: load it first, e.g. tile = nl.load(x), and pass the tile
     nisa.tensor_tensor(dst=tile, data1=tile, data2=x, op=nl.add)
 
     # CHECK: error[dtype]: nisa.activation: 'scale' must be float32, it is bfloat16

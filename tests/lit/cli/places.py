@@ -23,7 +23,7 @@ def in_a_loop(x):
         # LOOP-NEXT: = data: %tile, sbuf 128x512 float32, allocated at {{.*}}places.py:[[# @LINE - 7]]:12
         # LOOP-NEXT: = dst: %tile, sbuf 128x16 float32, a view of %tile (sbuf 128x512 float32), allocated at {{.*}}places.py:[[# @LINE - 8]]:12
         # LOOP-NEXT: = the same finding 3 times at this place, in an unrolled loop or call
-        # LOOP-NEXT: = help: slice, reshape or broadcast the tiles to the same number of elements per partition
+        # LOOP-NEXT: = help: slice the larger one, tile[:, 0:16], or allocate 'dst' with 512 elements per partition
         nisa.reciprocal(dst=tile[:, 0:columns], data=tile)
     # LOOP: 1 error for trn3 (default)
 

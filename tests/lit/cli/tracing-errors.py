@@ -51,7 +51,7 @@ def outside(x):
     # OUTSIDE-NEXT: |
     # OUTSIDE-NEXT: [[# @LINE + 3]] | part = tile[:, 0:100]
     # OUTSIDE-NEXT: | ^^^^
-    # OUTSIDE-NEXT: = help: keep each index below the size of its dimension; in the last round of a loop end at min(start + n, t.shape[dim])
+    # OUTSIDE-NEXT: = help: in the last round of a loop end at min(start + n, tile.shape[1]), here 64
     part = tile[:, 0:100]
     nisa.reciprocal(dst=part, data=4.0)
     # OUTSIDE: 2 errors for trn3 (default)
@@ -79,7 +79,7 @@ def unsupported(x):
 # TILE-NEXT: [[# @LINE + 5]] | def returns_a_tile(x):
 # TILE-NEXT: | ^^^^^^^^^^^^^^
 # TILE-NEXT: = the result: %tile, sbuf 128x64 float32, allocated at {{.*}}tracing-errors.py:[[# @LINE + 4]]:12
-# TILE-NEXT: = help: copy the tile to a tensor allocated with buffer=nl.shared_hbm and return that
+# TILE-NEXT: = help: write out = nl.ndarray((128, 64), nl.float32, buffer=nl.shared_hbm), copy the tile to it with nl.store, and return out
 @nki.jit
 def returns_a_tile(x):
     tile = nl.load(x)

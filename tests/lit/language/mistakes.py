@@ -48,7 +48,7 @@ def shapes(x):
     # SHAPES-NEXT: |
     # SHAPES-NEXT: [[# @LINE + 3]] | out = nl.add(tile, tile[:, 0:32])
     # SHAPES-NEXT: | ^^^^
-    # SHAPES-NEXT: = help: give the tiles the same number of dimensions, each of the same size or 1
+    # SHAPES-NEXT: = help: each dimension has the same size or 1: slice dim 1 of 'tile', [:, 0:32]
     out = nl.add(tile, tile[:, 0:32])
     # SHAPES: 1 error for trn3 (default)
 

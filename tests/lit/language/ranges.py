@@ -39,7 +39,7 @@ def missing(x, count=None):
 @nki.example(x="128x512:float32")
 def tile_bound(x):
     # TILE: error[argument]: nl.static_range: 'stop': expected an integer, got NkiTensor(tile: sbuf 128x512 float32)
-    # TILE: = help: a loop whose bound is known only at run time is nl.dynamic_range over a register: r = nisa.register_alloc(); nisa.register_load(dst=r, src=tile)
+    # TILE: = help: a loop whose bound is known only at run time is nl.dynamic_range over a register: r = nisa.register_alloc(); nisa.register_load(dst=r, src=tile[0:1, 0:1])
     tile = nl.load(x)
     for _ in nl.static_range(tile):
         pass

@@ -24,7 +24,7 @@ nki.kernel @other_categories(%x: memref<128x64xf32, #nki.private_hbm>) target=tr
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = src: %columns, sbuf 128x32 float32, a view of %tile (sbuf 128x64 float32), allocated at {{.*}}
 // CHECK-NEXT: = dst: %tile, sbuf 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: slice, reshape or broadcast the tiles to the same number of elements per partition
+// CHECK-NEXT: = help: slice the larger one, tile[:, 0:32], or allocate 'dst' with 32 elements per partition
 // CHECK: error[reduce-axes]: nisa.tensor_reduce: axis is [0]; legal for this tile are [1]
 // CHECK: error[pattern]: nisa.iota: 'pattern' has 32 elements, 'dst' has 64 per partition
 nki.kernel @shapes() target=trn3 {

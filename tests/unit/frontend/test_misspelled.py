@@ -120,6 +120,47 @@ def test_a_data_type():
         nki.TensorSpec((4,), "bfloat_16")
 
 
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [
+        ("fp32", "float32"),
+        ("f32", "float32"),
+        ("half", "float16"),
+        ("BF16", "bfloat16"),
+        ("<f4", "float32"),
+        ("fp8", "float8_e4m3"),
+        (float, "float32"),
+        (int, "int32"),
+    ],
+)
+def test_a_word_for_a_data_type(value, meant):
+    with pytest.raises(ValueError, match=rf"unknown data type .*; did you mean '{meant}'\?$"):
+        nki.TensorSpec((4,), value)
+
+
+@pytest.mark.parametrize(
+    "value", ["float64", ":float64", np.float64, np.dtype("float64"), "double"]
+)
+def test_a_data_type_of_64_bits(value):
+    with pytest.raises(ValueError, match=r"unknown data type .*; NKI has no (float64|double)$"):
+        nki.TensorSpec((4,), value)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("float64", "nki.language has no 'float64': NKI has no float64; use nl.float32"),
+        ("int64", "nki.language has no 'int64': NKI has no int64; use nl.int32"),
+        ("fp32", "nki.language has no 'fp32'; did you mean 'float32'?"),
+        ("half", "nki.language has no 'half'; did you mean 'float16'?"),
+    ],
+)
+def test_a_name_of_a_data_type(name, text):
+    with pytest.raises(AttributeError) as caught:
+        getattr(nl, name)
+    assert str(caught.value) == text
+
+
 def test_errors_of_the_authors_own_functions_stay_as_they_are():
     def helper(value, factor):
         return value * factor

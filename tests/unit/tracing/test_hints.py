@@ -43,7 +43,7 @@ def found(body):
         (lambda t: nisa.memset(t, t), "known on the device only"),
         (lambda t: nl.exp(np.ones((128, 64))), "nl.shared_constant"),
         (lambda t: nl.ndarray((128, 64 / 2), nl.float32), "divide sizes with //"),
-        (lambda t: nl.ndarray((128, 64), "flaot32"), "dtype=nl.float32"),
+        (lambda t: nl.ndarray((128, 64), "flaot32"), "write nl.float32"),
         (lambda t: nl.ndarray((128, 64), nl.float32, buffer="sbfu"), "write nl.sbuf"),
         (lambda t: nisa.iota(t, "rows", offset=0), "nkijit explain nisa.iota"),
     ],

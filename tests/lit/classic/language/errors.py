@@ -26,7 +26,7 @@ def one_dimension(x, rows):
 def not_affine(x, rows):
     i_p = nl.arange(64)[:, None]
     # CHECK: error[affine-index]: index expression: 1*i0 * 1*i0 is not affine
-    # CHECK: = help: use sums of such expressions and products with integers
+    # CHECK: = help: multiply an expression by an integer, and add expressions
     nl.load(x[i_p * i_p, nl.arange(64)[None, :]])
 
 
@@ -106,7 +106,7 @@ def reduction_over_no_block(x, rows):
 def mixed(x, rows):
     tile = nl.load(x)
     # CHECK: error[err_unsupported_mixing_basic_advanced_tensor_indexing]: tensor 'tile': slices and index expressions in one index
-    # CHECK: = help: use slices for all dimensions, or index expressions and integers for all
+    # CHECK: = help: write index expressions for all dimensions: nl.arange(64)[None, :] for dimension 1
     nl.exp(tile[nl.arange(4)[:, None], :])
 
 
@@ -117,7 +117,7 @@ def out_of_bounds(x, rows):
     nl.store(out[i_p, 64 + i_f], 0, mask=64 + i_f < 100)
     # CHECK: error[err_tensor_access_out_of_bound]: tensor 'out': index range [64, 127] exceeds dimension 1, whose size is 100
     # CHECK-NEXT: --> {{.*}}errors.py:[[# @LINE + 2]]:5
-    # CHECK: = help: correct the index, or leave out what is beyond the tensor with mask=
+    # CHECK: = help: leave out the elements beyond the tensor, mask=(index < 100) with the index expression of this dimension, or correct the expression
     nl.store(out[i_p, 64 + i_f], 0)
 
 
@@ -135,7 +135,7 @@ def block_dimension(x, rows):
 def shapes(x, rows):
     tile = nl.load(x)
     # CHECK: error[free-size-match]: nl.add: operands that do not fit together: 'tile' has (128, 64), 'tile[:, 0:32]' has (128, 32)
-    # CHECK: = help: give it tiles whose shapes broadcast
+    # CHECK: = help: each dimension has the same size or 1: slice dim 1 of 'x', [:, 0:32]
     nl.add(tile, tile[:, 0:32])
 
 
@@ -159,7 +159,7 @@ def numbers(x, rows):
 def smaller_destination(x, rows):
     column = nl.ndarray((128, 1), x.dtype)
     # CHECK: error[err_store_dst_shape_smaller_than_other_shape]: tensor 'column': what is assigned has shape (128, 64), which does not broadcast to (128, 1), the shape of the destination
-    # CHECK: = help: make the destination larger, or reduce what is assigned
+    # CHECK: = help: assign the part [:, 0:1], or make the destination as large, (128, 64)
     column[...] = nl.load(x)
 
 
@@ -221,7 +221,7 @@ def initial_value_at_an_address(x, rows):
 @nki.jit
 def load_from_sbuf(x, rows):
     # CHECK: error[err_unsupported_memory]: nl.load: 'src' must be in hbm, it is in sbuf
-    # CHECK: = help: load it to SBUF, or store it to HBM, first
+    # CHECK: = help: 'src' is on chip already: pass it to functions as it is, or copy it with nisa.tensor_copy
     nl.load(nl.load(x))
 
 

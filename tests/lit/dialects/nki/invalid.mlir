@@ -67,7 +67,7 @@ nki.kernel @alloc_size_psum() target=trn3 {
 // CHECK-NEXT: {{[0-9]+}} | %half = nki.alloc address=[65, 0] : memref<64x64xf32, #nki.sbuf>
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = result: %half, sbuf 64x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: choose a (partition, byte) address that leaves room for the tile, or leave address= out
+// CHECK-NEXT: = help: write address=(64, 0) or a smaller partition
 // CHECK: error[alloc-address]: nki.alloc: at address (1, 0) the tile reaches partition 129 of 128
 nki.kernel @alloc_address_partition() target=trn3 {
   %half = nki.alloc address=[65, 0] : memref<64x64xf32, #nki.sbuf>
@@ -91,7 +91,7 @@ nki.kernel @alloc_address_byte() target=trn3 {
 // CHECK-NEXT: {{[0-9]+}} | %tile = nki.alloc address=[0, 7168] : memref<128x64xf32, #nki.psum>
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = result: %tile, psum 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: use a multiple of 2048 (nl.tile_size.psum_bank_fmax_bytes), e.g. address=(0, 2048)
+// CHECK-NEXT: = help: begin at a bank, e.g. address=(0, 6144); a bank has 2048 bytes (nl.tile_size.psum_bank_fmax_bytes)
 nki.kernel @alloc_address_bank() target=trn3 {
   %tile = nki.alloc address=[0, 7168] : memref<128x64xf32, #nki.psum>
   nki.return
@@ -125,16 +125,16 @@ nki.kernel @view_partition_step() target=trn3 {
 
 
 // An index of the wrong kind, in the wrong place, with too few elements.
-// CHECK: error[index-tile]: nki.view: the index is float32
+// CHECK: error[index-tile]: nki.view: 'index' must be int32 or uint32, it is float32
 // CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
 // CHECK-NEXT: |
 // CHECK-NEXT: {{[0-9]+}} | %by_float = nki.view %x offset=0 pattern=[[8, 16], [1, 8]] scalar=%float scale=8 bound=49
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = index: %float, sbuf 1x1 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: load the indices into such a tile with nisa.dma_copy
-// CHECK: error[index-tile]: nki.view: the index lives in psum
-// CHECK: error[index-tile]: nki.view: the index lives in private_hbm
-// CHECK: error[index-tile]: nki.view: a scalar index has one element, this one 2
+// CHECK-NEXT: = help: allocate float as nl.int32, or copy it into a tile of nl.int32 with nisa.tensor_copy, which converts the numbers
+// CHECK: error[index-tile]: nki.view: 'index' must be in sbuf, it is in psum
+// CHECK: error[index-tile]: nki.view: 'index' must be in sbuf, it is in private_hbm
+// CHECK: error[index-tile]: nki.view: 'index' must have one element, it has 2
 // CHECK: error[index-tile]: nki.view: dim 0 of the view needs 5 indices, there are 4
 // CHECK: error[index-tile]: nki.view: the 8 indices go down the partitions, the index has 1
 // CHECK: error[index-tile]: nki.view: the tile has 16 partitions, the index 4

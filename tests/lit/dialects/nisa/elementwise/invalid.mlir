@@ -105,7 +105,7 @@ nki.kernel @tensor_tensor_power_psum() target=trn3 {
 // CHECK-NEXT: = data1: %tile, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = data2: %tile, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = dst: %few, sbuf 64x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: slice the tiles to the same number of partitions
+// CHECK-NEXT: = help: allocate 'dst' with 128 partitions, or read tile[0:64] only
 // CHECK: error[partitions-match]: nisa.tensor_tensor: different numbers of partitions: 'data1' has 64, 'data2' has 128, 'dst' has 128
 // CHECK: error[partitions-match]: nisa.tensor_tensor: different numbers of partitions: 'data1' has 128, 'data2' has 64, 'dst' has 128
 nki.kernel @tensor_tensor_partitions() target=trn3 {
@@ -126,7 +126,7 @@ nki.kernel @tensor_tensor_partitions() target=trn3 {
 // CHECK-NEXT: = data1: %tile, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = data2: %tile, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = dst: %narrow, sbuf 128x1 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: slice, reshape or broadcast the tiles to the same number of elements per partition
+// CHECK-NEXT: = help: slice the larger one, tile[:, 0:1], or allocate 'dst' with 64 elements per partition
 // CHECK: error[free-size-match]: nisa.tensor_tensor: different numbers of elements per partition: 'data1' has 1, 'data2' has 64, 'dst' has 64
 // CHECK: error[free-size-match]: nisa.tensor_tensor: different numbers of elements per partition: 'data1' has 64, 'data2' has 1, 'dst' has 64
 nki.kernel @tensor_tensor_free_size() target=trn3 {

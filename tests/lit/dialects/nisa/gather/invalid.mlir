@@ -48,7 +48,7 @@ nki.kernel @shuffle_dtype() target=trn3 {
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = src: %src, sbuf 32x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = dst: %dst, sbuf 32x32 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: slice, reshape or broadcast the tiles to the same number of elements per partition
+// CHECK-NEXT: = help: slice the larger one, src[:, 0:32], or allocate 'dst' with 64 elements per partition
 nki.kernel @shuffle_free_size() target=trn3 {
   %dst = nki.alloc : memref<32x32xf32, #nki.sbuf>
   %src = nki.alloc : memref<32x64xf32, #nki.sbuf>
@@ -164,7 +164,7 @@ nki.kernel @local_gather_index_dtype() target=trn3 {
 // CHECK-NEXT: = src_buffer: %tile, sbuf 32x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = index: %short_index, sbuf 16x4 uint16, allocated at {{.*}}
 // CHECK-NEXT: = dst: %out, sbuf 32x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: slice the tiles to the same number of partitions
+// CHECK-NEXT: = help: slice to the same number of partitions: tile[0:16], out[0:16]
 // CHECK: error[partitions-match]: nisa.local_gather: different numbers of partitions: 'src_buffer' has 32, 'index' has 32, 'dst' has 16
 nki.kernel @local_gather_partitions() target=trn3 {
   %tile = nki.alloc : memref<32x64xf32, #nki.sbuf>

@@ -14,7 +14,7 @@
 // CHECK-NEXT: {{[0-9]+}} | nisa.nc_matmul dst=%dst, stationary=%far, moving=%tile
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = stationary: %far, psum 128x128 bfloat16, allocated at {{.*}}
-// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
+// CHECK-NEXT: = help: copy far to a tile in SBUF first, with nisa.tensor_copy, and pass that
 // CHECK: error[buffer]: nisa.nc_matmul: 'moving' must be in sbuf, it is in private_hbm
 // CHECK: error[buffer]: nisa.nc_matmul: 'dst' must be in psum, it is in sbuf
 nki.kernel @nc_matmul_buffers() target=trn3 {
@@ -37,7 +37,7 @@ nki.kernel @nc_matmul_buffers() target=trn3 {
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = stationary: %stationary, sbuf 64x128 bfloat16, allocated at {{.*}}
 // CHECK-NEXT: = moving: %moving, sbuf 128x512 bfloat16, allocated at {{.*}}
-// CHECK-NEXT: = help: lay the operands out as stationary (K, M), moving (K, N), dst (M, N)
+// CHECK-NEXT: = help: 'stationary' has the contracted dimension in its columns: transpose it first, nisa.nc_transpose of stationary to (128, 64), or load it with nisa.dma_transpose
 nki.kernel @nc_matmul_contraction() target=trn3 {
   %dst = nki.alloc : memref<128x512xf32, #nki.psum>
   %stationary = nki.alloc : memref<64x128xbf16, #nki.sbuf>
@@ -117,7 +117,7 @@ nki.kernel @nc_matmul_tile_columns() target=trn3 {
 // CHECK-NEXT: {{[0-9]+}} | %dst = nki.alloc : memref<256x512xf32, #nki.psum>
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = result: %dst, psum 256x512 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: loop over tiles of at most nl.tile_size.pmax rows, or make rows of a part of the free dimension
+// CHECK-NEXT: = help: loop over 2 tiles of 128 rows; or allocate (128, 2, 512), and let a tile have 2 rows in each partition
 // CHECK: error[matmul-tile]: nisa.nc_matmul: 'stationary' has 256 columns, at most 128 fit
 nki.kernel @nc_matmul_stationary_columns() target=trn3 {
   %dst = nki.alloc : memref<256x512xf32, #nki.psum>
@@ -193,7 +193,7 @@ nki.kernel @nc_matmul_input_dtypes() target=trn3 {
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = stationary: %stationary, sbuf 128x128 float32, allocated at {{.*}}
 // CHECK-NEXT: = moving: %moving, sbuf 128x512 bfloat16, allocated at {{.*}}
-// CHECK-NEXT: = help: copy one operand into a tile of the type of the other with nisa.tensor_copy, and allocate dst as nl.float32
+// CHECK-NEXT: = help: copy stationary into a tile of bfloat16 with nisa.tensor_copy, or moving into one of float32
 // CHECK: error[matmul-dtype]: nisa.nc_matmul: bfloat16 and float32 cannot be multiplied
 nki.kernel @nc_matmul_wide_and_narrow() target=trn3 {
   %dst = nki.alloc : memref<128x512xf32, #nki.psum>
@@ -386,7 +386,7 @@ nki.kernel @nc_transpose_tensor_engine() target=trn3 {
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = dst: %dst, psum 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = data: %data, sbuf 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: transpose in blocks that the engine can handle
+// CHECK-NEXT: = help: allocate 'dst' with the shape (64, 128)
 // CHECK: error[transpose-shape]: nisa.nc_transpose: the transpose of 128x64 is 64x128, 'dst' is 128x64
 nki.kernel @nc_transpose_shape() target=trn3 {
   %dst = nki.alloc : memref<128x64xf32, #nki.psum>

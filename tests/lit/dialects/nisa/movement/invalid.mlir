@@ -142,7 +142,7 @@ nki.kernel @dma_copy_hwdge_dtype() target=trn3 {
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = src: %src, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = dst: %dst, sbuf 64x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: slice the tiles to the same number of partitions
+// CHECK-NEXT: = help: allocate 'dst' with 128 partitions, or read src[0:64] only
 nki.kernel @tensor_copy_partitions() target=trn3 {
   %dst = nki.alloc : memref<64x64xf32, #nki.sbuf>
   %src = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -158,7 +158,7 @@ nki.kernel @tensor_copy_partitions() target=trn3 {
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = src: %src, sbuf 128x1 float32, allocated at {{.*}}
 // CHECK-NEXT: = dst: %dst, sbuf 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: slice, reshape or broadcast the tiles to the same number of elements per partition
+// CHECK-NEXT: = help: repeat the element in each partition, src.broadcast(1, 64)
 nki.kernel @tensor_copy_free_size() target=trn3 {
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %src = nki.alloc : memref<128x1xf32, #nki.sbuf>
@@ -233,7 +233,7 @@ nki.kernel @memset_packed() target=trn3 {
 // CHECK-NEXT: {{[0-9]+}} | nisa.memset dst=%ints, value=2.5
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = dst: %ints, sbuf 128x64 int32, allocated at {{.*}}
-// CHECK-NEXT: = help: write the value as an integer, e.g. 2 in the place of 2.0
+// CHECK-NEXT: = help: write an integer, or allocate 'dst' as nl.float32 to hold 2.5
 // CHECK: warning[memset-float]: nisa.memset: 'dst' is uint8, but 'value' is the float 0.0
 nki.kernel @memset_integers() target=trn3 {
   %ints = nki.alloc : memref<128x64xi32, #nki.sbuf>

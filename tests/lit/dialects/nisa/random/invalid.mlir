@@ -103,7 +103,7 @@ nki.kernel @rand2_generation() target=trn2 {
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = min: %limit, sbuf 128x2 float32, allocated at {{.*}}
 // CHECK-NEXT: = dst: %dst, sbuf 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: pass a number, or a tile with one element per partition, e.g. t[:, 0:1]
+// CHECK-NEXT: = help: pass one column, limit[:, 0:1], or a number
 nki.kernel @rand2_min_column() target=trn3 {
   %one = arith.constant 1.0 : f32
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -142,7 +142,7 @@ nki.kernel @rand2_range() target=trn3 {
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = data: %data, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = dst: %dst, sbuf 64x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: slice the tiles to the same number of partitions
+// CHECK-NEXT: = help: allocate 'dst' with 128 partitions, or read data[0:64] only
 nki.kernel @dropout_partitions() target=trn3 {
   %zero = arith.constant 0.0 : f32
   %dst = nki.alloc : memref<64x64xf32, #nki.sbuf>
@@ -159,7 +159,7 @@ nki.kernel @dropout_partitions() target=trn3 {
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = data: %data, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = dst: %dst, sbuf 128x32 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: slice, reshape or broadcast the tiles to the same number of elements per partition
+// CHECK-NEXT: = help: slice the larger one, data[:, 0:32], or allocate 'dst' with 64 elements per partition
 nki.kernel @dropout_free_size() target=trn3 {
   %zero = arith.constant 0.0 : f32
   %dst = nki.alloc : memref<128x32xf32, #nki.sbuf>

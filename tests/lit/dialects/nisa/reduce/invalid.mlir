@@ -53,7 +53,7 @@ nki.kernel @tensor_reduce_buffers() target=trn3 {
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = data: %data, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = dst: %dst, sbuf 1x1 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: slice the tiles to the same number of partitions
+// CHECK-NEXT: = help: each partition has its own result: allocate 'dst' with 128 partitions; nisa.tensor_partition_reduce combines partitions
 nki.kernel @tensor_reduce_partitions() target=trn3 {
   %dst = nki.alloc : memref<1x1xf32, #nki.sbuf>
   %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -68,7 +68,7 @@ nki.kernel @tensor_reduce_partitions() target=trn3 {
 // CHECK-NEXT: {{[0-9]+}} | nisa.tensor_reduce dst=%dst, op=add, data=%data, axis=[0]
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = data: %data, sbuf 128x8x8 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: permute the tile so that the reduced dimensions come last; to reduce over partitions, transpose first or multiply by a tile of ones
+// CHECK-NEXT: = help: dim 0 is the partition dimension: add up partitions with nisa.nc_matmul, data as 'moving' and a (P, 1) tile of ones as 'stationary'; for other operators transpose first with nisa.nc_transpose, and reduce axis 1
 // CHECK: error[reduce-axes]: nisa.tensor_reduce: axis is [0, 1, 2]; legal for this tile are [2], [1, 2]
 nki.kernel @tensor_reduce_partition_axis() target=trn3 {
   %dst = nki.alloc : memref<128x1xf32, #nki.sbuf>
@@ -122,7 +122,7 @@ nki.kernel @tensor_reduce_five_axes() target=trn3 {
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = dst: %whole, sbuf 128x8x4 float32, allocated at {{.*}}
 // CHECK-NEXT: = data: %data, sbuf 128x8x4 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: allocate dst with the size of the dimensions that are not reduced
+// CHECK-NEXT: = help: allocate 'dst' with the shape (128, 8)
 // CHECK: error[reduce-shape]: nisa.tensor_reduce: reducing axes [2] leaves 8 elements per partition, 'dst' has 4
 nki.kernel @tensor_reduce_shape() target=trn3 {
   %whole = nki.alloc : memref<128x8x4xf32, #nki.sbuf>

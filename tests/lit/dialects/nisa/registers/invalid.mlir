@@ -11,7 +11,7 @@
 // CHECK-NEXT: {{[0-9]+}} | nisa.register_load dst=%r, src=%tile
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = src: %tile, psum 1x1 int32, allocated at {{.*}}
-// CHECK-NEXT: = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
+// CHECK-NEXT: = help: copy tile to a tile in SBUF first, with nisa.tensor_copy, and pass that
 nki.kernel @register_load_buffer() target=trn3 {
   %r = nki.register
   %tile = nki.alloc : memref<1x1xi32, #nki.psum>

@@ -93,7 +93,7 @@ nki.kernel @tensor_tensor_scan_both_in_psum() target=trn3 {
 // CHECK-NEXT: = data0: %tile, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = data1: %tile, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = dst: %few, sbuf 64x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: slice the tiles to the same number of partitions
+// CHECK-NEXT: = help: allocate 'dst' with 128 partitions, or read tile[0:64] only
 // CHECK: error[partitions-match]: nisa.tensor_tensor_scan: different numbers of partitions: 'data0' has 64, 'data1' has 128, 'dst' has 128
 // CHECK: error[partitions-match]: nisa.tensor_tensor_scan: different numbers of partitions: 'data0' has 128, 'data1' has 64, 'dst' has 128
 nki.kernel @tensor_tensor_scan_partitions() target=trn3 {
@@ -115,7 +115,7 @@ nki.kernel @tensor_tensor_scan_partitions() target=trn3 {
 // CHECK-NEXT: = data0: %tile, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = data1: %tile, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = dst: %wide, sbuf 128x128 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: slice, reshape or broadcast the tiles to the same number of elements per partition
+// CHECK-NEXT: = help: slice the larger one, wide[:, 0:64], or allocate 'dst' with 64 elements per partition
 // CHECK: error[free-size-match]: nisa.tensor_tensor_scan: different numbers of elements per partition: 'data0' has 128, 'data1' has 64, 'dst' has 64
 // CHECK: error[free-size-match]: nisa.tensor_tensor_scan: different numbers of elements per partition: 'data0' has 64, 'data1' has 128, 'dst' has 64
 nki.kernel @tensor_tensor_scan_free_size() target=trn3 {

@@ -34,7 +34,7 @@ nki.kernel @max8_buffers() target=trn3 {
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = src: %src, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = dst: %dst, sbuf 64x8 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: slice the tiles to the same number of partitions
+// CHECK-NEXT: = help: allocate 'dst' with 128 partitions, or read src[0:64] only
 nki.kernel @max8_partitions() target=trn3 {
   %dst = nki.alloc : memref<64x8xf32, #nki.sbuf>
   %src = nki.alloc : memref<128x64xf32, #nki.sbuf>
@@ -137,7 +137,7 @@ nki.kernel @find_index8_dst_dtype() target=trn3 {
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = data: %data, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = dst: %dst, sbuf 128x32 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: slice, reshape or broadcast the tiles to the same number of elements per partition
+// CHECK-NEXT: = help: slice the larger one, data[:, 0:32], or allocate 'dst' with 64 elements per partition
 nki.kernel @match_replace8_free_size() target=trn3 {
   %dst = nki.alloc : memref<128x32xf32, #nki.sbuf>
   %data = nki.alloc : memref<128x64xf32, #nki.sbuf>

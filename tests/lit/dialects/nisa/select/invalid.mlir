@@ -55,7 +55,7 @@ nki.kernel @tensor_copy_predicated_both_in_psum() target=trn3 {
 // CHECK-NEXT: = src: %other, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = predicate: %mask, sbuf 128x64 uint8, allocated at {{.*}}
 // CHECK-NEXT: = dst: %few, sbuf 64x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: slice the tiles to the same number of partitions
+// CHECK-NEXT: = help: allocate 'dst' with 128 partitions, or read other[0:64] only
 // CHECK: error[partitions-match]: nisa.tensor_copy_predicated: different numbers of partitions: 'src' has 64, 'predicate' has 128, 'dst' has 128
 // CHECK: error[partitions-match]: nisa.tensor_copy_predicated: different numbers of partitions: 'src' has 128, 'predicate' has 64, 'dst' has 128
 nki.kernel @tensor_copy_predicated_partitions() target=trn3 {
@@ -79,7 +79,7 @@ nki.kernel @tensor_copy_predicated_partitions() target=trn3 {
 // CHECK-NEXT: = src: %other, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = predicate: %mask, sbuf 128x64 uint8, allocated at {{.*}}
 // CHECK-NEXT: = dst: %wide, sbuf 128x128 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: slice, reshape or broadcast the tiles to the same number of elements per partition
+// CHECK-NEXT: = help: slice the larger one, wide[:, 0:64], or allocate 'dst' with 64 elements per partition
 // CHECK: error[free-size-match]: nisa.tensor_copy_predicated: different numbers of elements per partition: 'src' has 128, 'predicate' has 64, 'dst' has 64
 // CHECK: error[free-size-match]: nisa.tensor_copy_predicated: different numbers of elements per partition: 'src' has 64, 'predicate' has 128, 'dst' has 64
 nki.kernel @tensor_copy_predicated_free_size() target=trn3 {

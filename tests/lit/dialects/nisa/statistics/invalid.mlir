@@ -34,7 +34,7 @@ nki.kernel @bn_stats_buffers() target=trn3 {
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = data: %tile, sbuf 128x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = dst: %few_stats, sbuf 64x6 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: slice the tiles to the same number of partitions
+// CHECK-NEXT: = help: allocate 'dst' with 128 partitions, or read tile[0:64] only
 nki.kernel @bn_stats_partitions() target=trn3 {
   %few_stats = nki.alloc : memref<64x6xf32, #nki.sbuf>
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>

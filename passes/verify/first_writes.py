@@ -1,0 +1,97 @@
+"""Helps for reads of memory that nothing has written: the first writes of the kernel's tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from xdsl.ir import BlockArgument, Operation, SSAValue
+
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.rules.wording import variable_of
+from nkijit.dialects.effects import Effect, effects
+from nkijit.dialects.nki.constant import ConstantOp
+from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.nki.views import base_of
+from nkijit.dialects.tiles import info_of
+from nkijit.passes.analysis.writes.written import Read
+from nkijit.passes.diagnostics.places import Position, positions
+
+
+class Writers:
+    """The first operation that writes each tensor of some kernels."""
+
+    def __init__(self, kernels: Sequence[KernelOp]):
+        self._kernels = kernels
+
+    @cached_property
+    def _order(self) -> dict[Operation, int]:
+        ops = (op for kernel in self._kernels for op in kernel.operations)
+        return {op: number for number, op in enumerate(ops)}
+
+    @cached_property
+    def _first(self) -> dict[SSAValue, Operation]:
+        found: dict[SSAValue, Operation] = {}
+        for op in self._order:
+            for effect in effects(op):
+                if effect.role is not Role.read:
+                    found.setdefault(base_of(effect.value), op)
+        return found
+
+    def help_for(self, read: Read) -> str | None:
+        """Return the help for a read of a tile that nothing has written; None for the rule's."""
+        op, effect = read.op, read.effect
+        source = base_of(effect.value)
+        name = variable_of(source, f"'{effect.name}'")
+        if op not in self._order or effect.touched.is_index:
+            return None
+        classic = self._kernels[0].classic is not None
+        written = [e for e in effects(op) if e.role is not Role.read]
+        if any(base_of(e.value) is source for e in written):
+            fill = "allocate it with nl.zeros" if classic else f"write nisa.memset({name}, 0)"
+            return f"fill {name} before the instruction reads it: {fill}"
+        later = self._later(op, source)
+        first = self._write_first(effect, name, classic)
+        if later is not None:
+            first = f"{name} is written later, in line {later.line}: move the read after it"
+        return self._exchanged(op, effect, written, first) or first
+
+    def _later(self, op: Operation, source: SSAValue) -> Position | None:
+        """Return the place of the first write of a tensor, if it is after an operation."""
+        later = self._first.get(source)
+        if later is None or self._order[later] < self._order[op]:
+            return None
+        reads = {base_of(e.value) for e in effects(later) if e.role is not Role.write}
+        return None if source in reads else next(iter(positions(later.location)), None)
+
+    def _exchanged(
+        self, op: Operation, effect: Effect, written: Sequence[Effect], first: str
+    ) -> str | None:
+        """Return the help for an operation whose source and destination may be exchanged."""
+        reads = [e for e in effects(op) if e.role is not Role.write]
+        if len(written) != 1 or [e.touched for e in reads] != [effect.touched]:
+            return None
+        dst = base_of(written[0].value)
+        before = self._first.get(dst)
+        is_written = isinstance(dst, BlockArgument) or (
+            before is not None and self._order[before] < self._order[op]
+        )
+        sizes = {info_of(e.value).size for e in (*written, effect)}
+        if not is_written or isinstance(dst.owner, ConstantOp) or len(sizes) > 1:
+            return None
+        source = variable_of(base_of(effect.value), f"'{effect.name}'")
+        other = variable_of(dst, "the other")
+        return (
+            f"'{written[0].name}' has been written: if the two are exchanged, pass {source} as "
+            f"'{written[0].name}' and {other} as '{effect.name}'; else {first}"
+        )
+
+    @staticmethod
+    def _write_first(effect: Effect, name: str, classic: bool) -> str:
+        region = info_of(effect.value).region
+        if not region.on_chip:
+            return f"store to {name} first, or read an argument of the kernel"
+        if region.value == "psum":
+            return f"write {name} first, e.g. with nisa.nc_matmul"
+        how = "nl.load or nl.zeros" if classic else "nisa.memset or nisa.dma_copy"
+        return f"write {name} first, e.g. with {how}"
