@@ -39,7 +39,8 @@ def _check_range(
     used = np.broadcast_to(used, indices.shape)
     index = indices[used]
     tile = b.operand(name)
-    text = beyond(tile, np.nonzero(used), index, index >= end, end)
+    row, column = np.nonzero(used)
+    text = beyond(tile, (row, column), index, index >= end, end)
     finding = diagnose(
         INDEX_BOUNDS,
         b.op,
