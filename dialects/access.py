@@ -63,8 +63,8 @@ def slice_of_range(item: object) -> slice[int, int, int] | None:
     """Return the slice that selects the numbers of a range; None for other values.
 
     Any object with `start`, `stop` and `step` except a slice is a range. The slice ends just after
-    the last number; the range may end later. An empty range or one that counts down becomes a
-    slice that `AccessPattern.index` refuses.
+    the last number; the range may end later. A range that counts down becomes a slice that
+    `AccessPattern.index` refuses.
     """
     if isinstance(item, slice) or not all(hasattr(item, at) for at in _LIMITS):
         return None
@@ -99,6 +99,11 @@ class AccessPattern:
     """Number of elements of each dimension, at least 1."""
 
     # ---------------------------------------------------------------- construction
+
+    @staticmethod
+    def empty(shape: tuple[int, ...]) -> AccessPattern:
+        """Return the pattern of no elements: one of the sizes is 0."""
+        return AccessPattern(0, (0,) * len(shape), shape)
 
     @staticmethod
     def contiguous(shape: Sequence[int]) -> AccessPattern:
@@ -332,8 +337,9 @@ class AccessPattern:
         stride (language guide): dim 0 on chip, and the last dimension if the view would have
         fewer than two dimensions on chip or one in HBM.
 
-        An empty slice and a slice that leaves the dimension are errors, as for `NkiTensor.slice`.
-        NumPy would clip them silently and hide the user's mistake.
+        A slice that ends where it starts is empty, as in NumPy: its dimension has size 0. A slice
+        that ends before its start, and one that leaves the dimension, are errors: NumPy would clip
+        them silently and hide the user's mistake. `NkiTensor.slice` refuses empty slices, too.
 
         Raises:
             ViewError: an index or slice out of range, too many indices, or a key of another type.
@@ -804,10 +810,11 @@ class AccessPattern:
         known = prod([size for size in sizes if size != -1])
         if -1 in sizes and known > 0 and total % known == 0:
             sizes[sizes.index(-1)] = total // known
-        if not sizes or min(sizes) < 1 or prod(sizes) != total:
+        least = 0 if total == 0 else 1
+        if not sizes or min(sizes) < least or prod(sizes) != total:
             raise self._refusal(
                 f"{what} to {shape}",
-                f"sizes of at least 1 whose product is {total}, one of them may be -1",
+                f"sizes of at least {least} whose product is {total}, one of them may be -1",
             )
         return tuple(sizes)
 
@@ -846,8 +853,8 @@ class AccessPattern:
             by = 1
         else:
             by = step if type(step) is int else self._integer(step, "step of a slice")
-        if not (0 <= first < end <= size and by >= 1):
-            raise self._bad_slice(dim, first, end, by, (start, stop, step))
+        if not (0 <= first <= end <= size and by >= 1):
+            raise self._bad_slice(dim, first, end, by, (start, stop, step), empty="<=")
         return first, (end - first + by - 1) // by, by
 
     def _dynamic_window(self, dim: int, item: Any) -> tuple[int, int]:
@@ -855,15 +862,21 @@ class AccessPattern:
         start = self._integer(item.start, "start of nl.ds")
         count = self._integer(item.size, "size of nl.ds")
         size = self.shape[dim]
-        if start < 0 or count < 1 or start + count > size:
+        if start < 0 or count < 0 or start + count > size:
             raise self._refusal(
                 f"nl.ds({start}, {count}) of dim {dim} is out of its size {size}",
-                f"start >= 0, size >= 1, start + size <= {size}",
+                f"start >= 0, size >= 0, start + size <= {size}",
             )
         return start, count
 
     def _bad_slice(
-        self, dim: int, first: int, end: int, step: int, written: tuple[object, object, object]
+        self,
+        dim: int,
+        first: int,
+        end: int,
+        step: int,
+        written: tuple[object, object, object],
+        empty: str = "<",
     ) -> ViewError:
         size = self.shape[dim]
         start, stop, by = ["" if part is None else str(part) for part in written]
@@ -875,9 +888,9 @@ class AccessPattern:
         elif first < 0:
             fault = "starts before its first element"
         else:
-            fault = "is empty"
+            fault = "is empty" if first == end else "ends before it starts"
         return self._refusal(
-            f"slice {text} of dim {dim} {fault}", f"0 <= start < end <= {size}, step >= 1"
+            f"slice {text} of dim {dim} {fault}", f"0 <= start {empty} end <= {size}, step >= 1"
         )
 
     def _bad_key(self, keys: tuple[object, ...]) -> ViewError:
@@ -892,6 +905,8 @@ class AccessPattern:
         """
         if shape == self.shape:
             return self
+        if 0 in shape:
+            return AccessPattern.empty(shape)
         first = 1 if on_chip else 0
         strides = _strides_in(self.strides[first:], self.shape[first:], shape[first:])
         if strides is None:

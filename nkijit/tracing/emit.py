@@ -25,7 +25,7 @@ from nkijit.dialects.declare.operation import NisaOp, segments_attr
 from nkijit.dialects.declare.properties import OperatorKind, WordKind, is_int32
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.rule_texts.access import FROZEN_REGISTER
-from nkijit.dialects.rule_texts.operands import ARGUMENT, CONSTANT_RANGE
+from nkijit.dialects.rule_texts.operands import ARGUMENT, CONSTANT_RANGE, EMPTY_OPERAND, EMPTY_SLICE
 from nkijit.dialects.rule_texts.portability import PORTABLE_NUMBER
 from nkijit.tracing.hints import hint_for
 from nkijit.tracing.registers import VirtualRegister, register_value
@@ -98,6 +98,8 @@ def emit(op_class: type[NisaOp], arguments: dict[str, Any]) -> NkiInstruction:
         value = arguments[name]
         if is_operand and is_tile and isinstance(value, TensorView):
             if value.storage.tracer is tracer:
+                if 0 in value.shape:
+                    return _leave_out(tracer, op_class, arguments)
                 operands.append(value.ssa_value(location))
                 present.append(1)
                 continue
@@ -256,6 +258,35 @@ def _number(value: Any) -> int | float | None:
     except TypeError:
         pass
     return None
+
+
+def _leave_out(
+    tracer: Tracer, op_class: type[NisaOp], arguments: dict[str, Any]
+) -> NkiInstruction:
+    """Report an instruction with an empty tile, which does not become an op."""
+    written: list[tuple[str, TensorView]] = []
+    read: list[tuple[str, TensorView]] = []
+    for field in op_class.SPEC.fields:
+        value = arguments[field.name]
+        if field.is_operand and isinstance(value, TensorView):
+            (read if field.role is Role.read else written).append((field.name, value))
+    empty = [(name, tile) for name, tile in (*written, *read) if 0 in tile.shape]
+    shown = " and ".join(f"'{name}' {tile.shape}" for name, tile in empty)
+    are = "is" if len(empty) == 1 else "are"
+    left = [(name, tile) for name, tile in written if 0 not in tile.shape]
+    unread = [(name, tile) for name, tile in read if 0 not in tile.shape]
+    if left:
+        name, tile = left[0]
+        message = f"{shown} {are} empty, so nothing would be written to '{name}' {tile.shape}"
+        tracer.record(EMPTY_OPERAND, op_class.name, message)
+    elif read and len(unread) == len(read):
+        name, tile = unread[0]
+        message = f"{shown} {are} empty, but '{name}' has shape {tile.shape}"
+        tracer.record(EMPTY_OPERAND, op_class.name, message, "let both have the same shape")
+    else:
+        message = f"{shown} {are} empty, so the instruction is left out"
+        tracer.record(EMPTY_SLICE, op_class.name, message)
+    return NkiInstruction(None)
 
 
 def _reject(

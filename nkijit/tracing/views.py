@@ -15,7 +15,7 @@ from nkijit.dialects.dtypes import DTYPES, DType
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.views import DynamicPart, numbers_held
-from nkijit.dialects.rule_texts.operands import COUNTS_AS_TRUE, EQUAL_TENSOR, UNSUPPORTED, VIEW
+from nkijit.dialects.rule_texts.operands import COUNTS_AS_TRUE, EMPTY_OPERAND, EQUAL_TENSOR, UNSUPPORTED, VIEW
 from nkijit.dialects.tiles import info_of
 from nkijit.tracing.dtype_names import as_dtype
 from nkijit.tracing.locations import author_frame, while_test
@@ -138,6 +138,10 @@ class TensorView(NKIObject):
         storage = self.storage
         if self._whole:
             return storage.value
+        if 0 in self._access.shape:
+            storage.tracer.fail(
+                EMPTY_OPERAND, f"tensor '{self.name}'", f"its shape {self.shape} has no elements"
+            )
         dynamic, part = self._dynamic, None
         if dynamic is not None:
             index = dynamic.index
