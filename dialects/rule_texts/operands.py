@@ -44,7 +44,7 @@ EMPTY_OPERAND = rule(
     "shape",
     "Results and operands of an instruction are empty together: an instruction that reads an empty "
     "slice does not exist on the device, so its results would stay unwritten.",
-    "call the instruction only if the slice has elements, and else fill its results with nisa.memset",
+    "call the instruction only if the slice has elements, else fill its results with nisa.memset",
     "NumPy, basic slicing; Trainium architecture guides",
 )
 PYTHON_ON_TENSOR = rule(

@@ -203,6 +203,8 @@ def _filled(call: str, shape: Any, value: Any, dtype: Any, buffer: Any, name: st
         isa.memset(tensor, value)
         return tensor
     runs = list(hbm_runs(tensor))
+    if not runs:
+        return tensor
     source = allocate(call, runs[0].shape, tensor.dtype, sbuf, "fill")
     isa.memset(source, value)
     for run in runs:

@@ -260,9 +260,7 @@ def _number(value: Any) -> int | float | None:
     return None
 
 
-def _leave_out(
-    tracer: Tracer, op_class: type[NisaOp], arguments: dict[str, Any]
-) -> NkiInstruction:
+def _leave_out(tracer: Tracer, op_class: type[NisaOp], arguments: dict[str, Any]) -> NkiInstruction:
     """Report an instruction with an empty tile, which does not become an op."""
     written: list[tuple[str, TensorView]] = []
     read: list[tuple[str, TensorView]] = []
@@ -270,21 +268,20 @@ def _leave_out(
         value = arguments[field.name]
         if field.is_operand and isinstance(value, TensorView):
             (read if field.role is Role.read else written).append((field.name, value))
-    empty = [(name, tile) for name, tile in (*written, *read) if 0 in tile.shape]
-    shown = " and ".join(f"'{name}' {tile.shape}" for name, tile in empty)
-    are = "is" if len(empty) == 1 else "are"
+    name, tile = next(part for part in (*written, *read) if 0 in part[1].shape)
+    shown = f"'{name}' {tile.shape} is empty"
     left = [(name, tile) for name, tile in written if 0 not in tile.shape]
     unread = [(name, tile) for name, tile in read if 0 not in tile.shape]
     if left:
         name, tile = left[0]
-        message = f"{shown} {are} empty, so nothing would be written to '{name}' {tile.shape}"
+        message = f"{shown}, so nothing would be written to '{name}' {tile.shape}"
         tracer.record(EMPTY_OPERAND, op_class.name, message)
     elif read and len(unread) == len(read):
         name, tile = unread[0]
-        message = f"{shown} {are} empty, but '{name}' has shape {tile.shape}"
+        message = f"{shown}, but '{name}' has shape {tile.shape}"
         tracer.record(EMPTY_OPERAND, op_class.name, message, "let both have the same shape")
     else:
-        message = f"{shown} {are} empty, so the instruction is left out"
+        message = f"{shown}, so the instruction is left out"
         tracer.record(EMPTY_SLICE, op_class.name, message)
     return NkiInstruction(None)
 

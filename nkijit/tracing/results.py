@@ -96,6 +96,8 @@ def _unreturnable(tracer: Tracer, item: Any) -> str | None:
         return f"not a tensor but {item!r} ({type(item).__name__})"
     if item.storage.tracer is not tracer:
         return f"tensor '{item.name}' of another kernel"
+    if 0 in item.shape:
+        return f"tensor '{item.name}' of shape {item.shape}, which has no elements"
     if item.buffer.on_chip:
         return f"tensor '{item.name}' in {item.buffer.value}"
     if item.is_indirect():

@@ -250,6 +250,8 @@ class Tracer:
 
         Remove an allocation before its views.
         """
+        if op.parent is None:  # an allocation without elements
+            return
         op.detach()
         self._removed.append(op)
 

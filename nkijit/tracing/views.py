@@ -15,7 +15,13 @@ from nkijit.dialects.dtypes import DTYPES, DType
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.views import DynamicPart, numbers_held
-from nkijit.dialects.rule_texts.operands import COUNTS_AS_TRUE, EMPTY_OPERAND, EQUAL_TENSOR, UNSUPPORTED, VIEW
+from nkijit.dialects.rule_texts.operands import (
+    COUNTS_AS_TRUE,
+    EMPTY_OPERAND,
+    EQUAL_TENSOR,
+    UNSUPPORTED,
+    VIEW,
+)
 from nkijit.dialects.tiles import info_of
 from nkijit.tracing.dtype_names import as_dtype
 from nkijit.tracing.locations import author_frame, while_test
@@ -59,7 +65,9 @@ class TensorView(NKIObject):
         """Bind a tensor to existing storage, from its first element on."""
         del buffer, name  # the storage has both
         self.storage = storage
-        self._access = AccessPattern.contiguous(tuple(shape))
+        dims = tuple(shape)
+        of = AccessPattern.empty if 0 in dims else AccessPattern.contiguous
+        self._access = of(dims)
         self._dynamic = None
         self.dtype = dtype
         self._whole = shape == storage.shape and dtype == storage.dtype.name
@@ -464,6 +472,8 @@ class TensorView(NKIObject):
         if not 0 <= dim < self.ndim:
             self._fail(ViewError(f"{len(keys)} indices; the shape is {self.shape}"))
         view = self[(*keys[:position], static, *keys[position + 1 :])]
+        if width == 0:
+            return view
         if view._dynamic is not self._dynamic:
             self._fail(ViewError("two indices known at run time only; legal: one"))
         return self._select_dynamically(dim, index, width, view._access)

@@ -266,8 +266,6 @@ class Index:
                 constant += step * (number % size)
             else:
                 fail_index(AFFINE_INDEX, f"index {item!r} of an expression of shape {self.shape}")
-        if 0 in shape:
-            fail_index(AFFINE_INDEX, f"[{key!r}] of an expression of shape {self.shape} is empty")
         return Index(shape, coefficients, constant, filled)
 
     def expand_dims(self, axis: int) -> Index:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any, cast
 
 from nkijit.classic.indexing.expressions import Index, as_integer, fail_index
@@ -19,8 +18,6 @@ def arange(*args: Any) -> Index:
     if not 1 <= len(numbers) <= 3 or None in numbers:
         fail_index(AFFINE_INDEX, f"nl.arange takes one to three integers, got {args!r}")
     values = range(*cast("list[int]", numbers))
-    if not values:
-        fail_index(AFFINE_INDEX, f"nl.arange{args} is empty")
     return Index((len(values),), (values.step,), values.start)
 
 
@@ -61,12 +58,10 @@ class _Mgrid:
             given = cast("slice[Any, Any, Any]", item) if isinstance(item, slice) else slice(None)
             parts = (given.start, given.stop, given.step)
             start, stop, step = (as_integer(0 if part is None else part) for part in parts)
-            if start is None or not stop or step is None:
+            if start is None or given.stop is None or stop is None or step is None:
                 fail_index(AFFINE_INDEX, f"nl.mgrid takes slices with a stop, got {item!r}")
             ranges.append(range(start, stop, step or 1))
         shape = tuple(map(len, ranges))
-        if prod(shape) == 0:
-            fail_index(AFFINE_INDEX, f"nl.mgrid[{key!r}] is empty")
         return Grid(
             Index(
                 shape,
