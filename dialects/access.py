@@ -72,8 +72,8 @@ def slice_of_range(item: object) -> slice[int, int, int] | None:
     """Return the slice that selects the same indices as a range; None for other values.
 
     Any object with `start`, `stop` and `step` except a slice is a range. The slice ends just after
-    the last number; the range may end later. An empty range or one that counts down becomes a
-    slice that `AccessPattern.index` refuses.
+    the last number; the range may end later. A range that counts down becomes a slice that
+    `AccessPattern.index` refuses.
     """
     if isinstance(item, slice) or not all(hasattr(item, at) for at in _LIMITS):
         return None
@@ -108,6 +108,11 @@ class AccessPattern:
     """Number of elements of each dimension, at least 1."""
 
     # ---------------------------------------------------------------- construction
+
+    @staticmethod
+    def empty(shape: tuple[int, ...]) -> AccessPattern:
+        """Return the pattern of no elements: one of the sizes is 0."""
+        return AccessPattern(0, (0,) * len(shape), shape)
 
     @staticmethod
     def contiguous(shape: Sequence[int]) -> AccessPattern:
@@ -348,8 +353,9 @@ class AccessPattern:
         stride (language guide): dim 0 on chip, and the last dimension if the view would have
         fewer than two dimensions on chip or one in HBM.
 
-        An empty slice and a slice that leaves the dimension are errors, as for `NkiTensor.slice`.
-        NumPy would clip them silently and hide the user's mistake.
+        A slice that ends where it starts is empty, as in NumPy: its dimension has size 0. A slice
+        that ends before its start, and one that leaves the dimension, are errors: NumPy would clip
+        them silently and hide the user's mistake. `NkiTensor.slice` refuses empty slices, too.
 
         Raises:
             ViewError: an index or slice out of range, too many indices, or a key of another type.
@@ -888,10 +894,11 @@ class AccessPattern:
         known = prod([size for size in sizes if size != -1])
         if -1 in sizes and known > 0 and total % known == 0:
             sizes[sizes.index(-1)] = total // known
-        if not sizes or min(sizes) < 1 or prod(sizes) != total:
+        least = 0 if total == 0 else 1
+        if not sizes or min(sizes) < least or prod(sizes) != total:
             raise self._refusal(
                 f"{what} to {shape}",
-                f"sizes of at least 1 whose product is {total}, one of them may be -1",
+                f"sizes of at least {least} whose product is {total}, one of them may be -1",
                 help or helps.for_sizes(written, total),
             )
         return tuple(sizes)
@@ -933,8 +940,9 @@ class AccessPattern:
             by = 1
         else:
             by = step if type(step) is int else self._integer(step, "step of a slice")
-        if not (0 <= first < end <= size and by >= 1):
-            raise self._bad_slice(dim, first, end, by, (start, stop, step), on_chip)
+        if not (0 <= first <= end <= size and by >= 1):
+            written_parts = (start, stop, step)
+            raise self._bad_slice(dim, first, end, by, written_parts, on_chip, empty="<=")
         return first, (end - first + by - 1) // by, by
 
     def _dynamic_window(self, dim: int, item: Any, on_chip: bool) -> tuple[int, int]:
@@ -942,10 +950,10 @@ class AccessPattern:
         start = self._integer(item.start, "start of nl.ds")
         count = self._integer(item.size, "size of nl.ds")
         size = self.shape[dim]
-        if start < 0 or count < 1 or start + count > size:
+        if start < 0 or count < 0 or start + count > size:
             raise self._refusal(
                 f"nl.ds({start}, {count}) of dim {dim} is out of its size {size}",
-                f"start >= 0, size >= 1, start + size <= {size}",
+                f"start >= 0, size >= 0, start + size <= {size}",
                 helps.for_window(dim, size, start, count, on_chip=on_chip),
             )
         return start, count
@@ -958,6 +966,7 @@ class AccessPattern:
         step: int,
         written: tuple[object, object, object],
         on_chip: bool = False,
+        empty: str = "<",
     ) -> ViewError:
         size = self.shape[dim]
         start, stop, by = ["" if part is None else str(part) for part in written]
@@ -969,14 +978,16 @@ class AccessPattern:
         elif first < 0:
             fault = "starts before its first element"
         else:
-            fault = "is empty"
+            fault = "is empty" if first == end else "ends before it starts"
         if step < 1:
             pattern = (self.strides, self.shape)
             help = helps.for_steps(dim, slice(*written), pattern, on_chip=on_chip)
         else:
             help = helps.for_slice(dim, size, first, end, written[:2], on_chip=on_chip)
         return self._refusal(
-            f"slice {text} of dim {dim} {fault}", f"0 <= start < end <= {size}, step >= 1", help
+            f"slice {text} of dim {dim} {fault}",
+            f"0 <= start {empty} end <= {size}, step >= 1",
+            help,
         )
 
     def _bad_key(self, keys: tuple[object, ...]) -> ViewError:
@@ -993,6 +1004,8 @@ class AccessPattern:
         """
         if shape == self.shape:
             return self
+        if 0 in shape:
+            return AccessPattern.empty(shape)
         first = 1 if on_chip else 0
         strides = _strides_in(self.strides[first:], self.shape[first:], shape[first:])
         if strides is None:

@@ -30,6 +30,23 @@ COUNTS_AS_TRUE = rule(
     "NKI language guide",
     group=WarningGroup.suspicious,
 )
+EMPTY_SLICE = rule(
+    "empty-slice",
+    "shape",
+    "An instruction writes at least one element: one whose results are empty slices does not exist "
+    "on the device, and is left out.",
+    "nothing to do if the slice is meant to be empty here, e.g. after the last whole tile",
+    "NumPy, basic slicing",
+    group=WarningGroup.advice,
+)
+EMPTY_OPERAND = rule(
+    "empty-operand",
+    "shape",
+    "Results and operands of an instruction are empty together: an instruction that reads an empty "
+    "slice does not exist on the device, so its results would stay unwritten.",
+    "call the instruction only if the slice has elements, else fill its results with nisa.memset",
+    "NumPy, basic slicing; Trainium architecture guides",
+)
 PYTHON_ON_TENSOR = rule(
     "python-on-tensor",
     "operator",

@@ -149,6 +149,15 @@ PORTABLE_FIELD = rule(
     group=WarningGroup.portability,
 )
 
+PORTABLE_DEFECT = rule(
+    "portable-defect",
+    PORTABLE,
+    "A kernel uses nothing that its release of NKI is known to compile or run incorrectly.",
+    "do as the finding says, or choose the release with --nki",
+    "NKI release notes, known issues and bug fixes; issues of aws-neuron-sdk",
+    group=WarningGroup.portability,
+)
+
 FOUND_BY_TRACING = (PORTABLE_NUMBER, PORTABLE_FIELD)
 """The portability rules that are checked while a kernel is traced, instead of in its source."""
 _RELEASES = "NKI release notes and migration guides, 0.1.0 to 0.7.0"

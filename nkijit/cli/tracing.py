@@ -101,7 +101,8 @@ def verify(
     function under @nki.jit are searched for kernels.
 
     With --portable, arguments are optional: without them, only the kernel's source is checked.
-    --portable also checks the names and arguments of the newest release of NKI, or that of --nki.
+    --portable also checks the names and arguments of the newest release of NKI, or that of --nki,
+    and with arguments warns of the known defects of this release.
     With --json or --sarif, a document is also printed when a kernel cannot be traced.
     """
     if json and sarif:
@@ -240,7 +241,8 @@ class _Checker:
             return found
         try:
             traced = kernel.trace(**checked(kernel, dict(values)))
-            return [*found, *(traced.find(*self._passes) if self._passes else traced.diagnostics)]
+            found += traced.find(*self._passes) if self._passes else traced.diagnostics
+            return [*found, *(traced.defects(self._nki) if self._portable else ())]
         except NkiValidationError as error:  # tracing stopped at an error
             return [*found, *error.diagnostics]
 

@@ -13,6 +13,7 @@ from nkijit.passes.diagnostics.documents import Failure
 from nkijit.passes.diagnostics.errors import with_notes
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.styled import printable
+from nkijit.passes.interpret.records.errors import FoundError
 from nkijit.tracing.tracebacks import is_defect
 
 
@@ -49,6 +50,8 @@ def _message_of(error: BaseException) -> tuple[str, tuple[Position, ...]]:
         return text, (where,)
     if isinstance(error, DiagnosticException):
         return f"error: {with_notes(error)}", ()
+    if isinstance(error, FoundError):
+        return str(error), error.finding.where
     if isinstance(error, SyntaxError):
         place = Position(error.filename or "", error.lineno or 1, error.offset or 1)
         return "".join(traceback.format_exception_only(error)), (place,) if error.filename else ()
@@ -59,7 +62,7 @@ def _message_of(error: BaseException) -> tuple[str, tuple[Position, ...]]:
     ]
     named = "".join(traceback.format_exception_only(error))
     if not frames:
-        return named if is_defect(error) else f"error: {error}", ()
+        return named if is_defect(error) else f"error: {with_notes(error)}", ()
     shown = ["Traceback (most recent call last):\n", *traceback.format_list(frames), named]
     where = [Position(f.filename, f.lineno or 1, (f.colno or 0) + 1) for f in reversed(frames)]
     return "".join(shown), tuple(where)

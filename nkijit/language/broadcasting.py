@@ -14,14 +14,14 @@ from nkijit.dialects.hardware.words import MemoryRegion, engine
 from nkijit.dialects.nisa.matmul import input_dtypes
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.language.tiles import in_sbuf, temporary
-from nkijit.tracing.tensor import NkiTensor, first_partition
+from nkijit.tracing.tensor import NkiTensor, first_partition, with_shape
 from nkijit.tracing.tracer import tracer_for
 
 
 def broadcast_shape(call: str, **tiles: NkiTensor) -> tuple[int, ...]:
     """Return the broadcast shape of tiles of one rank, by NumPy's rules."""
     shapes = [tile.shape for tile in tiles.values()]
-    together = tuple(max(dims) for dims in zip(*shapes, strict=False))
+    together = tuple(_together(dims) for dims in zip(*shapes, strict=False))
     for shape in shapes:
         legal = len(shape) == len(together) == len(shapes[0])
         if not legal or any(n not in (1, m) for n, m in zip(shape, together, strict=True)):
@@ -35,12 +35,19 @@ def broadcast_shape(call: str, **tiles: NkiTensor) -> tuple[int, ...]:
     return together
 
 
+def _together(sizes: tuple[int, ...]) -> int:
+    """Return the size that a dimension of several tiles is broadcast to: one that is not 1."""
+    return next((size for size in sizes if size != 1), 1)
+
+
 def broadcast_view(tile: NkiTensor, shape: tuple[int, ...], dtype: str = "") -> NkiTensor:
     """Return the tile, broadcast to a shape that `broadcast_shape` has returned.
 
     `dtype`: the data type of a new tile, if the partition dimension needs one. Callers that convert
     the result anyway can pass its final data type.
     """
+    if 0 in shape:
+        return with_shape(tile, shape)
     if tile.shape[0] != shape[0]:
         tile = _in_every_partition(in_sbuf(tile), shape[0], dtype or tile.dtype)
     for dim, size in enumerate(shape):

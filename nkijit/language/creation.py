@@ -17,7 +17,7 @@ from nkijit.tracing.annotations import DTypeLike, Shape
 from nkijit.tracing.dtype_names import as_dtype
 from nkijit.tracing.dtype_words import UnknownDTypeError
 from nkijit.tracing.hints import near
-from nkijit.tracing.tensor import NkiTensor, whole_of
+from nkijit.tracing.tensor import NkiTensor, whole_of, with_shape
 from nkijit.tracing.tracer import Tracer, tracer_for
 
 _REGIONS = ("hbm", *MemoryRegion.__members__)
@@ -36,7 +36,7 @@ def checked_dims(tracer: Tracer, call: str, shape: Shape) -> tuple[int, ...]:
     items = cast(tuple[Any, ...], shape if isinstance(shape, (tuple, list)) else (shape,))
     if 0 < len(items) <= MAX_RANK:
         for dim in items:
-            if type(dim) is not int or dim < 1:
+            if type(dim) is not int or dim < 0:
                 break
         else:  # the usual case: the tuple itself
             return items if type(items) is tuple else tuple(items)
@@ -44,8 +44,8 @@ def checked_dims(tracer: Tracer, call: str, shape: Shape) -> tuple[int, ...]:
         dims = tuple(int(operator.index(dim)) for dim in items)
     except TypeError:
         dims = ()
-    if not dims or min(dims) < 1 or any(isinstance(dim, bool) for dim in items):
-        tracer.wrong_argument(call, "shape", "positive integers", shape)
+    if not dims or min(dims) < 0 or any(isinstance(dim, bool) for dim in items):
+        tracer.wrong_argument(call, "shape", "integers of at least 0", shape)
     if len(dims) > MAX_RANK:
         message = f"'shape': a tensor has at most {MAX_RANK} dimensions, not {len(dims)}"
         tracer.fail(ARGUMENT, call, message)
@@ -116,7 +116,7 @@ def allocate(
     if address is not None:
         address = _address(tracer, call, address)
     storage = tracer.allocate(dims, resolved, region, name, address)
-    return whole_of(storage)
+    return with_shape(whole_of(storage), dims)
 
 
 def ndarray(
@@ -129,7 +129,8 @@ def ndarray(
     """Allocate a tensor; its contents are undefined until something is written.
 
     Args:
-        shape: positive dimensions; on chip dim 0 is the partition dimension, and (n,) is (n, 1).
+        shape: dimensions; on chip dim 0 is the partition dimension, and (n,) is (n, 1). A tensor
+            with a dimension of 0 has no memory; instructions on it are left out.
         dtype: element type.
         buffer: `nl.sbuf`, `nl.psum`, `nl.hbm`, `nl.private_hbm` or `nl.shared_hbm`.
         name: the tensor's name; by default the variable it is assigned to.
@@ -214,6 +215,8 @@ def _filled(call: str, shape: Any, value: Any, dtype: Any, buffer: Any, name: st
         isa.memset(tensor, value)
         return tensor
     runs = list(hbm_runs(tensor))
+    if not runs:
+        return tensor
     source = allocate(call, runs[0].shape, tensor.dtype, sbuf, "fill")
     isa.memset(source, value)
     for run in runs:

@@ -213,6 +213,19 @@ class TracedKernel:
         found = of_one_program(found, self._alone)
         return shown(found, self._kernels, lambda rule: False)
 
+    @without_collection()
+    def defects(self, nki: str | None = None) -> Findings:
+        """Return warnings about instructions that a release of NKI is known to get wrong.
+
+        Args:
+            nki: the version of the release, e.g. `"0.5"`; the newest by default.
+
+        Raises ValueError for an unknown version. Example: `kernel.trace(x).defects("0.3")`.
+        """
+        from nkijit.traced.defects import known_defects
+
+        return known_defects(self._kernels, nki)
+
     @without_own_frames
     @without_collection()
     def verify(self) -> None:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, cast
 
 import numpy as np
@@ -21,13 +22,14 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiWarning
 from nkijit.passes.interpret.plan.plan import Plan
 from nkijit.passes.interpret.queues.run import Queues
-from nkijit.passes.interpret.records.errors import InterpretationError
+from nkijit.passes.interpret.records.errors import FoundError, InterpretationError
 from nkijit.passes.interpret.run.launch import Launch
 from nkijit.passes.interpret.run.overlaps import overlap_of
 from nkijit.passes.lower.program import Program
 from nkijit.passes.values.events import ListenerLike, as_listener
 from nkijit.passes.values.instructions import TracedIndices
 from nkijit.passes.values.items import RecordError
+from nkijit.traced.call_names import as_user_call
 from nkijit.traced.recording import Reporting, TracedRecording
 from nkijit.traced.strictness import WarningIssuer, is_strict
 from nkijit.tracing.frameworks import (
@@ -42,6 +44,17 @@ from nkijit.tracing.tracebacks import warn_at_call
 
 PRECISE_VARIABLE = "NKI_PRECISE_FP"
 SANITIZE_VARIABLE = "NKIJIT_SANITIZE"
+
+
+@contextmanager
+def _in_users_words() -> Generator[None]:
+    """Word the finding that ends a run as the call in the user's source."""
+    try:
+        yield
+    except FoundError as error:
+        error.reword(as_user_call(error.finding))
+        raise
+
 
 Admit = Callable[[bool], Sequence[Diagnostic]]
 """`admit(strict)` raises if an error stops the kernel, else returns the remaining errors."""
@@ -66,6 +79,7 @@ class Runs:
         self._plans: dict[bool, Launch] = {}
         self._lock = threading.Lock()
 
+    @_in_users_words()
     def run(
         self,
         inputs: Sequence[Any],
@@ -120,6 +134,7 @@ class Runs:
             ],
         )
 
+    @_in_users_words()
     def run_queues(
         self,
         programs: Sequence[Program],
@@ -140,6 +155,7 @@ class Runs:
             finish=lambda results: self._finished(results, arrays, framework),
         )
 
+    @_in_users_words()
     def record(
         self,
         traced: Reporting,

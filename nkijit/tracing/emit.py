@@ -25,7 +25,7 @@ from nkijit.dialects.declare.operation import NisaOp, segments_attr
 from nkijit.dialects.declare.properties import OperatorKind, WordKind, is_int32
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.rule_texts.access import FROZEN_REGISTER
-from nkijit.dialects.rule_texts.operands import ARGUMENT, CONSTANT_RANGE
+from nkijit.dialects.rule_texts.operands import ARGUMENT, CONSTANT_RANGE, EMPTY_OPERAND, EMPTY_SLICE
 from nkijit.dialects.rule_texts.portability import PORTABLE_NUMBER
 from nkijit.tracing.hints import hint_for
 from nkijit.tracing.locations import author_frame
@@ -100,6 +100,8 @@ def emit(op_class: type[NisaOp], arguments: dict[str, Any]) -> NkiInstruction:
         value = arguments[name]
         if is_operand and is_tile and isinstance(value, TensorView):
             if value.storage.tracer is tracer:
+                if 0 in value.shape:
+                    return _leave_out(tracer, op_class, arguments)
                 operands.append(value.ssa_value(location))
                 present.append(1)
                 continue
@@ -271,6 +273,32 @@ def _of_operator(
     classic = "classic" in tracer.kernel.properties
     got, hint = operator_texts(name, value, kind.expected, author_frame(2), classic=classic)
     return ArgumentError(f"expected {kind.expected}, got {got}"), hint
+
+
+def _leave_out(tracer: Tracer, op_class: type[NisaOp], arguments: dict[str, Any]) -> NkiInstruction:
+    """Report an instruction with an empty tile, which does not become an op."""
+    written: list[tuple[str, TensorView]] = []
+    read: list[tuple[str, TensorView]] = []
+    for field in op_class.SPEC.fields:
+        value = arguments[field.name]
+        if field.is_operand and isinstance(value, TensorView):
+            (read if field.role is Role.read else written).append((field.name, value))
+    name, tile = next(part for part in (*written, *read) if 0 in part[1].shape)
+    shown = f"'{name}' {tile.shape} is empty"
+    left = [(name, tile) for name, tile in written if 0 not in tile.shape]
+    unread = [(name, tile) for name, tile in read if 0 not in tile.shape]
+    if left:
+        name, tile = left[0]
+        message = f"{shown}, so nothing would be written to '{name}' {tile.shape}"
+        tracer.record(EMPTY_OPERAND, op_class.name, message)
+    elif read and len(unread) == len(read):
+        name, tile = unread[0]
+        message = f"{shown}, but '{name}' has shape {tile.shape}"
+        tracer.record(EMPTY_OPERAND, op_class.name, message, "let both have the same shape")
+    else:
+        message = f"{shown}, so the instruction is left out"
+        tracer.record(EMPTY_SLICE, op_class.name, message)
+    return NkiInstruction(None)
 
 
 def _reject(

@@ -102,6 +102,9 @@ def _unreturnable(tracer: Tracer, item: Any) -> tuple[str, str] | None:
         return f"not a tensor but {shown(item)} ({type(item).__name__})", _instead(item)
     if item.storage.tracer is not tracer:
         return f"tensor '{item.name}' of another kernel", "return tensors of this kernel"
+    if 0 in item.shape:
+        problem = f"tensor '{item.name}' of shape {item.shape}, which has no elements"
+        return problem, "return tensors that have elements"
     if item.buffer.on_chip:
         copy = "nl.store" if item.buffer is MemoryRegion.sbuf else "nisa.tensor_copy and nl.store"
         return (

@@ -80,6 +80,13 @@ def whole_of(storage: Storage) -> NkiTensor:
     return tensor
 
 
+def with_shape(tensor: NkiTensor, shape: tuple[int, ...]) -> NkiTensor:
+    """Return a new tensor in the shape of its allocation, or without elements if a size is 0."""
+    if 0 not in shape:
+        return tensor
+    return tensor._with(AccessPattern.empty(shape))  # pyright: ignore[reportPrivateUsage]
+
+
 # ------------------------------------------------------------------ for the classic API
 # Not methods, because the members of a tensor are those of the reference.
 

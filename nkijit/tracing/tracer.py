@@ -250,6 +250,8 @@ class Tracer:
 
         An allocation must be removed before its views.
         """
+        if op.parent is None:  # an allocation without elements
+            return
         op.detach()
         self._removed.append(op)
 
@@ -337,14 +339,21 @@ class Tracer:
         name: str,
         address: tuple[int, int] | None,
     ) -> Storage:
-        """Emit an allocation, named after `name=` or the variable it is assigned to."""
+        """Emit an allocation, named after `name=` or the variable it is assigned to.
+
+        A shape with a size of 0 has no memory: the allocation has size 1 there, and is not emitted.
+        """
         frame = author_frame(2)
+        is_empty = 0 in shape
+        if is_empty:
+            shape = tuple(max(size, 1) for size in shape)
         memref = allocation_type(dtype, shape, region)
         op = AllocOp.of(memref, name or None, address, self._calls.location(frame))
         value = op.results[0]
         hint = ssa_name(name) if name else assigned_name(frame)
         name_value(value, hint or region.value)
-        self._append_storage(op)
+        if not is_empty:
+            self._append_storage(op)
         return Storage(self, value, shape, dtype, region, name or hint or region.value)
 
     def view(

@@ -16,7 +16,13 @@ from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.views import DynamicPart, numbers_held
 from nkijit.dialects.rule_texts import view_helps as helps
-from nkijit.dialects.rule_texts.operands import COUNTS_AS_TRUE, EQUAL_TENSOR, UNSUPPORTED, VIEW
+from nkijit.dialects.rule_texts.operands import (
+    COUNTS_AS_TRUE,
+    EMPTY_OPERAND,
+    EQUAL_TENSOR,
+    UNSUPPORTED,
+    VIEW,
+)
 from nkijit.dialects.tiles import info_of
 from nkijit.tracing.dtype_names import as_dtype
 from nkijit.tracing.dtype_words import UnknownDTypeError
@@ -61,7 +67,9 @@ class TensorView(NKIObject):
         """Bind a tensor to existing storage, from its first element on."""
         del buffer, name  # the storage has both
         self.storage = storage
-        self._access = AccessPattern.contiguous(tuple(shape))
+        dims = tuple(shape)
+        of = AccessPattern.empty if 0 in dims else AccessPattern.contiguous
+        self._access = of(dims)
         self._dynamic = None
         self.dtype = dtype
         self._whole = shape == storage.shape and dtype == storage.dtype.name
@@ -140,6 +148,10 @@ class TensorView(NKIObject):
         storage = self.storage
         if self._whole:
             return storage.value
+        if 0 in self._access.shape:
+            storage.tracer.fail(
+                EMPTY_OPERAND, f"tensor '{self.name}'", f"its shape {self.shape} has no elements"
+            )
         dynamic, part = self._dynamic, None
         if dynamic is not None:
             index = dynamic.index
@@ -487,6 +499,8 @@ class TensorView(NKIObject):
             help = helps.for_keys(len(keys), self.ndim, dots)
             self._deny(f"{len(keys)} indices; the shape is {self.shape}", help)
         view = self[(*keys[:position], static, *keys[position + 1 :])]
+        if width == 0:
+            return view
         if view._dynamic is not self._dynamic:
             self._deny("two indices known at run time only; legal: one", helps.ONE_INDEX)
         return self._select_dynamically(dim, index, width, view._access)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from io import StringIO
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
@@ -10,7 +10,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.constant import ConstantOp
-from nkijit.dialects.nki.views import base_of
+from nkijit.dialects.nki.views import base_of, leaves_its_tensor
 from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.passes.diagnostics.diagnostic import Diagnostic, Operand
@@ -35,6 +35,34 @@ def describe_operand(name: str, value: SSAValue) -> Operand:
         return Operand(name, shown, text)
     places = positions(base.owner.location)
     return Operand(name, shown, text, places[0] if places else None)
+
+
+def element_text(value: SSAValue, partition: int, number: int) -> str:
+    """Return the name of an element of a static tile, as an element of its allocation if it can.
+
+    Args:
+        value: the tile.
+        partition: the partition of the element.
+        number: the number of the element within its partition.
+    """
+    info, base = info_of(value), base_of(value)
+    index = _unravelled(number, info.shape[1:])
+    whole = info_of(base)
+    if whole.dtype.bits == info.dtype.bits and not leaves_its_tensor(value):
+        at = sum(i * stride for i, stride in zip((partition, *index), info.strides, strict=True))
+        value, index = base, _unravelled(info.offset + at, whole.shape)
+    else:
+        index = (partition, *index)
+    return f"%{value.name_hint or '?'}[{', '.join(map(str, index))}]"
+
+
+def _unravelled(number: int, shape: Sequence[int]) -> tuple[int, ...]:
+    """Return the index of the element with a number in row-major order."""
+    index: list[int] = []
+    for count in reversed(shape):
+        number, at = divmod(number, count)
+        index.insert(0, at)
+    return tuple(index)
 
 
 def op_text(op: Operation) -> str:

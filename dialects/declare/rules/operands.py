@@ -88,8 +88,13 @@ def _other_buffer(
     """
     dst = tile_of(op, "dst") if "dst" in op.SPEC.by_name else None
     is_read = op.SPEC.by_name[name.partition("[")[0]].role is Role.read
-    may_be_dst = is_read and dst is not None and wanted in _legal(op, "dst")
-    if may_be_dst and dst.region in regions and dst.region not in _legal(op, "dst"):
+    if (
+        is_read
+        and dst is not None
+        and wanted in (of_dst := _legal(op, "dst"))
+        and dst.region in regions
+        and dst.region not in of_dst
+    ):
         return f"the operands look exchanged: 'dst' comes first, probably {variable(op, name)}"
     if is_read:
         return _copied_before(variable(op, name), regions, wanted)

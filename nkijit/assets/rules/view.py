@@ -21,7 +21,7 @@ def right(x):
 
 
 FINDING = r"""
-error[view]: view of 'tile': slice 0:600 of dim 1 runs past its size 512; the shape is (128, 512); legal: 0 <= start < end <= 512, step >= 1
+error[view]: view of 'tile': slice 0:600 of dim 1 runs past its size 512; the shape is (128, 512); legal: 0 <= start <= end <= 512, step >= 1
   --> view.py:10:19
     |
  10 |     nl.store(out, tile[:, 0:600])

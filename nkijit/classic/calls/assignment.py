@@ -103,7 +103,11 @@ def _is_same_place(one: ClassicTensor, other: ClassicTensor) -> bool:
     if isinstance(other, Blocks) or one.shape != other.shape:
         return False
     value, place = other.whole(), one.whole()
-    return value.storage is place.storage and value.ssa_value() is place.ssa_value()
+    if value.storage is not place.storage:
+        return False
+    if 0 in place.shape:  # not in the IR
+        return value.offset == place.offset
+    return value.ssa_value() is place.ssa_value()
 
 
 def _copy_region(target: ClassicTensor, source: ClassicTensor, region: MaskedRegion) -> None:
@@ -235,7 +239,7 @@ def accumulate(target: ClassicTensor, value: Any, temporary_value: bool) -> Clas
     removed. A tile that was never written counts as zeros: a tile at a fixed address can have no
     initial value, and published kernels accumulate in such tiles.
     """
-    if target.buffer is not MemoryRegion.psum or not temporary_value:
+    if target.buffer is not MemoryRegion.psum or not temporary_value or 0 in target.shape:
         return None
     fresh = value.fresh if isinstance(value, ClassicTile) else None
     if fresh is None or value.shape != target.shape:

@@ -272,12 +272,6 @@ class Index:
                     f"index {item!r} of an expression of shape {self.shape}",
                     f"write `:`, None, a slice, or an integer from 0 to {size - 1}",
                 )
-        if 0 in shape:
-            fail_index(
-                AFFINE_INDEX,
-                f"[{key!r}] of an expression of shape {self.shape} is empty",
-                "select one element of the expression at least",
-            )
         return Index(shape, coefficients, constant, filled)
 
     def expand_dims(self, axis: int) -> Index:

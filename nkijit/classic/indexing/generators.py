@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import prod
 from typing import Any, cast
 
 from nkijit.classic.indexing.expressions import Index, as_integer, fail_index
@@ -30,8 +29,6 @@ def arange(*args: Any) -> Index:
         help = _help_for_numbers(args) or "write nl.arange(stop), or nl.arange(start, stop, step)"
         fail_index(AFFINE_INDEX, f"nl.arange takes one to three integers, got {args!r}", help)
     values = range(*cast("list[int]", numbers))
-    if not values:
-        fail_index(AFFINE_INDEX, f"nl.arange{args} is empty", _EMPTY)
     return Index((len(values),), (values.step,), values.start)
 
 
@@ -72,13 +69,11 @@ class _Mgrid:
             given = cast("slice[Any, Any, Any]", item) if isinstance(item, slice) else slice(None)
             parts = (given.start, given.stop, given.step)
             start, stop, step = (as_integer(0 if part is None else part) for part in parts)
-            if start is None or not stop or step is None:
+            if start is None or given.stop is None or stop is None or step is None:
                 help = _help_for_numbers(parts) or "write a slice for each dimension, start:stop"
                 fail_index(AFFINE_INDEX, f"nl.mgrid takes slices with a stop, got {item!r}", help)
             ranges.append(range(start, stop, step or 1))
         shape = tuple(map(len, ranges))
-        if prod(shape) == 0:
-            fail_index(AFFINE_INDEX, f"nl.mgrid[{key!r}] is empty", _EMPTY)
         return Grid(
             Index(
                 shape,

@@ -9,6 +9,7 @@ from functools import lru_cache
 from nkijit.classic.indexing.boxes import TileBox, broadcast, put
 from nkijit.classic.indexing.expressions import AffineForm, Constraint, Index, Mask, Relation
 from nkijit.dialects.rule_texts.classic import MASK_EXPRESSION
+from nkijit.dialects.rule_texts.operands import EMPTY_SLICE
 from nkijit.tracing.tracer import tracer_for
 
 
@@ -43,6 +44,8 @@ class MaskedRegion:
             if box is None or box == before:
                 break
         if box is None:
+            message = f"it holds nowhere in {shape}, so the instruction is left out"
+            tracer_for("mask").record(EMPTY_SLICE, "mask", message)
             return MaskedRegion(None, ())
         return MaskedRegion(box, tuple(c for c in constraints if c.everywhere(box) is not True))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.places import positions
 
 
@@ -11,32 +12,48 @@ class InterpretationError(Exception):
     """A kernel cannot be interpreted, or not with these inputs."""
 
 
-class UnwrittenError(InterpretationError):
+class FoundError(InterpretationError):
+    """An error whose text is a finding, the first of its `args`."""
+
+    def __init__(self, finding: Diagnostic, *others: object):
+        super().__init__(finding, *others)
+
+    @property
+    def finding(self) -> Diagnostic:
+        """The finding."""
+        return self.args[0]
+
+    def reword(self, finding: Diagnostic) -> None:
+        """Replace the finding by the same one in other words."""
+        self.args = (finding, *self.args[1:])
+
+    def __str__(self) -> str:
+        return str(self.finding)
+
+
+class UnwrittenError(FoundError):
     """A kernel has read or returned data that the kernel never wrote."""
 
 
-class OutOfBoundsError(InterpretationError):
-    """An index that is known only at run time is out of bounds of its tensor.
+class OutOfBoundsError(FoundError):
+    """An index that is known only at run time is out of bounds of its tensor."""
 
-    Attributes:
-        element: the number of the first selected element, among the elements that the index can
-            address.
-        elements: the number of elements that the index can address.
-    """
+    def __init__(self, finding: Diagnostic, element: int, elements: int):
+        super().__init__(finding, element, elements)
 
-    def __init__(self, message: str, element: int, elements: int):
-        super().__init__(message)
-        self.element = element
-        self.elements = elements
+    @property
+    def element(self) -> int:
+        """The number of the first selected element among those that the index can address."""
+        return self.args[1]
+
+    @property
+    def elements(self) -> int:
+        """The number of elements that the index can address."""
+        return self.args[2]
 
 
 def failure(op: Operation, message: str) -> InterpretationError:
     """Return the error for an operation that cannot continue, with its source location."""
-    return InterpretationError(described(op, message))
-
-
-def described(op: Operation, message: str) -> str:
-    """Return a message about an operation, with its source location."""
     places = positions(op.location)
     at = f"{places[0]}: " if places else ""
-    return f"{at}{op.name}: {message}"
+    return InterpretationError(f"{at}{op.name}: {message}")

@@ -7,10 +7,11 @@ the run; with `oob_mode.skip` the elements at that index are not written.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
@@ -19,12 +20,13 @@ from nkijit.dialects.access import AccessPattern, Indirection, ViewError
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import skips_out_of_bounds
+from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nisa.universal_rules import indirection_group
 from nkijit.dialects.nki.views import DynamicPart, ViewOp, base_of, selectable
 from nkijit.dialects.tiles import info_of, is_tile
+from nkijit.passes.interpret.records.bounds import Places, index_places, out_of_bounds
 from nkijit.passes.interpret.records.byte_ranges import ByteRanges
 from nkijit.passes.interpret.records.environment import Array, Env, Slots, Step
-from nkijit.passes.interpret.records.errors import OutOfBoundsError, described
 
 
 @dataclass(slots=True)
@@ -34,9 +36,12 @@ class Indirect:
     op: NisaOp
     name: str
     role: Role
+    value: SSAValue
     part: DynamicPart
     slots: list[tuple[int, tuple[int, ...]]]
     """The slots from which the instruction reads the elements, each with the shape of its array."""
+    held: Callable[[], Places]
+    """Returns the elements of the index tile that indices are read from."""
     rows: int
     """The slot of a view of all elements that indices can select; dim 0 is the index."""
     index: Callable[[Env], Any]
@@ -62,7 +67,7 @@ class Indirect:
             if not 0 <= index < self.part.bound:
                 if self.skips:
                     return False
-                self._refuse(int(index))
+                self._refuse(index, np.array(True))
             for slot, _ in self.slots:
                 env[slot] = env[self.rows][index]
             return True
@@ -70,7 +75,7 @@ class Indirect:
         env[self.valid] = None
         if wrong.any():
             if not self.skips:
-                self._refuse(int(index[wrong][0]))
+                self._refuse(index, wrong)
             env[self.valid] = ~wrong
         if self.role is Role.write:
             elements = np.zeros(self.selected, self.dtype)
@@ -144,12 +149,17 @@ class Indirect:
             return everything[index]
         return everything[tensor_places(index, self.free)]
 
-    def _refuse(self, index: int) -> None:
-        message = (
-            f"'{self.name}': index {index} is out of bounds, legal are 0 to {self.part.bound - 1}"
+    def _refuse(self, index: Any, wrong: Array) -> NoReturn:
+        """Raise the error for an index, or for those of a vector, that are `wrong`."""
+        raise out_of_bounds(
+            self.op,
+            self.name,
+            self.value,
+            self.part,
+            self.held(),
+            np.asarray(index),
+            wrong,
         )
-        scale = self.part.scale
-        raise OutOfBoundsError(described(self.op, message), index * scale, self.part.bound * scale)
 
 
 def make_indirect(
@@ -184,8 +194,10 @@ def make_indirect(
         op,
         name,
         role,
+        value,
         part,
         [(slot, selected if part.indirection is Indirection.scalar else shape)],
+        functools.partial(_index_places, op, view, part, slots.target),
         slots.view(base, rows, info.dtype),
         index_reader(slots, op, view, part),
         selected,
@@ -229,24 +241,23 @@ def index_reader(
         count = info_of(view.result).shape[0]
 
         def vector(env: Env) -> Array:
-            # Several columns are read one after the other (NKI API reference, dma_transpose).
+            # The order of `index_places`.
             columns = env[tile].reshape(info.partitions, -1).T
             return columns.reshape(-1)[:count].astype(np.int64)
 
         return vector
     assert isinstance(op, NisaOp)
-    size = indirection_group(op, slots.target)
-    assert part.count is not None
-    count, partitions = part.count, info.partitions
-    numbers = np.arange(count)
-    firsts = np.arange(partitions)[:, None] // size * size
-    height = np.minimum(size, partitions - firsts)
-    row, column = firsts + numbers % height, numbers // height
+    row, column = _index_places(op, view, part, slots.target)
 
     def tensor(env: Env) -> Array:
-        return env[tile].reshape(partitions, -1)[row, column].astype(np.int64)
+        return env[tile].reshape(info.partitions, -1)[row, column].astype(np.int64)
 
     return tensor
+
+
+def _index_places(op: NisaOp, view: ViewOp, part: DynamicPart, target: Target) -> Places:
+    count = info_of(view.result).shape[0] if part.count is None else part.count
+    return index_places(part, count, indirection_group(op, target))
 
 
 class Located(NamedTuple):

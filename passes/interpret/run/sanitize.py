@@ -116,7 +116,7 @@ class CoreSanitizer(Tracker):
                 self.used(use)
             missing = marks == UNWRITTEN
             if missing.all():
-                raise UnwrittenError(str(unreturned(effect, missing, entire=True)))
+                raise UnwrittenError(unreturned(effect, missing, entire=True))
             if missing.any():
                 warn_of(unreturned(effect, missing, entire=False))
 
@@ -168,10 +168,10 @@ class CoreSanitizer(Tracker):
         return record.added if isinstance(record, Matmul) else None
 
     def entirely_unwritten(self, op: Operation, effect: Effect) -> None:
-        raise UnwrittenError(str(unwritten(op, effect, "it")))
+        raise UnwrittenError(unwritten(op, effect, "it"))
 
     def used(self, use: Use) -> None:
-        raise UnwrittenError(str(undefined(use)))
+        raise UnwrittenError(undefined(use))
 
     def _floats(self, op: NisaOp, name: str) -> Array:
         """Return an operand as float32, (P, F)."""

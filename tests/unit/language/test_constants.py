@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 import ml_dtypes
 import numpy as np
@@ -250,7 +251,7 @@ def test_broadcasting_to_the_same_shape_is_the_tile_itself():
         (lambda t: nl.empty_like(t, buffer=3), "'buffer': expected"),
         (lambda t: nl.broadcast_to(t, (4, 8)), r"shape \(4, 4\) does not broadcast to \(4, 8\)"),
         (lambda t: nl.broadcast_to(t, (4, 4, 1)), "does not broadcast"),
-        (lambda t: nl.broadcast_to(t, "x"), "'shape': expected positive integers"),
+        (lambda t: nl.broadcast_to(t, "x"), "'shape': expected integers of at least 0"),
         (lambda t: nl.broadcast_to(t, (4, 4), "double"), "'dtype': unknown data type"),
         (lambda t: nl.expand_dims(t, 0), "view"),
         (lambda t: nl.expand_dims(t, 1.0), "'axis': expected an integer, got 1.0"),
@@ -265,6 +266,9 @@ def test_wrong_calls_name_the_argument(call, message):
     def kernel(x):
         call(nl.load(x))
 
-    with pytest.raises(nisa.NkiValidationError, match=message) as caught:
+    with pytest.raises(nisa.NkiValidationError) as caught:
         nki.jit(kernel).trace(SPEC).verify()
-    assert caught.value.diagnostics[0].where[0].file == __file__
+    found = caught.value.diagnostics[0]
+    # Not the whole text, which quotes the lines of this test.
+    assert re.search(message, f"{found.rule.id}: {found.message}\nhelp: {found.help}", re.DOTALL)
+    assert found.where[0].file == __file__

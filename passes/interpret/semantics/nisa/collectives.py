@@ -26,6 +26,7 @@ from nkijit.dialects.ncc.collectives import (
     RingRankIdOp,
 )
 from nkijit.dialects.tiles import info_of, is_tile
+from nkijit.passes.diagnostics.diagnose import element_text
 from nkijit.passes.interpret.records.binding import Binding
 from nkijit.passes.interpret.records.environment import Array, Env
 from nkijit.passes.interpret.records.errors import InterpretationError, failure
@@ -356,14 +357,20 @@ def _variable(b: Binding, *, broadcasts: bool) -> Meets:
     groups, me, key = b.value("replica_group"), b.core_slot(), _key(b)
     watch, begin = b.watch_slot(), _begin(b)
 
+    def held(row: int, column: int) -> str:
+        """Return the name of an element of the metadata."""
+        info = b.tile("metadata_tensor")
+        place = divmod(row * columns + column, info.free_size)
+        return element_text(b.operand("metadata_tensor"), *place)
+
     def chunk(rows: Array, sent: Array, target: int) -> Array:
         column = 0 if broadcasts else target
         count, start = int(rows[SEND_COUNT, column]), int(rows[SEND_AT, column])
         if count and start + count > sent.size:
             raise failure(
                 b.op,
-                f"{count} elements from {start} on are sent to rank {target} of the group, 'srcs' "
-                f"has {sent.size}",
+                f"{count} elements from {start} on are sent to rank {target} of the group "
+                f"({held(SEND_COUNT, column)} and {held(SEND_AT, column)}), 'srcs' has {sent.size}",
             )
         return sent[start : start + count]
 
@@ -376,10 +383,11 @@ def _variable(b: Binding, *, broadcasts: bool) -> Meets:
             start = int(rows[RECEIVE_AT, position]) if has_places else slot * position
             room = flat.size - start if has_places else slot
             if data.size > max(room, 0):
+                at = f", from {start} on ({held(RECEIVE_AT, position)})" if has_places else ""
                 raise failure(
                     b.op,
                     f"{data.size} elements come from rank {order[position]} and there is room for "
-                    f"{max(room, 0)} in 'dsts' of rank {order[target]}",
+                    f"{max(room, 0)} in 'dsts' of rank {order[target]}{at}",
                 )
             if data.size:
                 flat[start : start + data.size] = data

@@ -12,9 +12,12 @@ from nkijit.dialects.nisa.gather import (
     shuffled_rows,
     valid_indices,
 )
+from nkijit.dialects.rule_texts.access import INDEX_BOUNDS
+from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.interpret.records.binding import Binding
+from nkijit.passes.interpret.records.bounds import beyond, numbers_wanted
 from nkijit.passes.interpret.records.environment import Array, Env
-from nkijit.passes.interpret.records.errors import failure
+from nkijit.passes.interpret.records.errors import FoundError
 from nkijit.passes.interpret.records.records import Gather, MoveRows, Opaque
 from nkijit.passes.interpret.semantics.registry import semantics
 
@@ -27,16 +30,25 @@ def nc_stream_shuffle(b: Binding) -> MoveRows:
     return MoveRows(source, taken, b.as_stored())
 
 
-def _check_range(b: Binding, name: str, indices: Array, end: int) -> None:
-    """Raise an error for indices of `end` or more, which the documents leave undefined."""
-    if indices.max() < end:
+def _check_range(
+    b: Binding, name: str, indices: Array, end: int, used: Array | bool = True
+) -> None:
+    """Raise an error for used indices of `end` or more, which the documents leave undefined."""
+    if indices.max(where=used, initial=0) < end:
         return
-    partition, position = (int(where) for where in np.argwhere(indices >= end)[0])
-    raise failure(
+    used = np.broadcast_to(used, indices.shape)
+    index = indices[used]
+    tile = b.operand(name)
+    row, column = np.nonzero(used)
+    text = beyond(tile, (row, column), index, index >= end, end)
+    finding = diagnose(
+        INDEX_BOUNDS,
         b.op,
-        f"'{name}' holds {indices[partition, position]} in partition {partition} of the tile "
-        f"(element {position}); legal are 0 to {end - 1}",
+        f"'{name}' is out of bounds: {text}",
+        [(name, tile)],
+        help=numbers_wanted(tile, b.op, end),
     )
+    raise FoundError(finding)
 
 
 @semantics(LocalGatherOp)
@@ -53,7 +65,7 @@ def local_gather(b: Binding) -> Opaque:
 
     def step(env: Env) -> None:
         data, indices = source(env), index(env)
-        _check_range(b, "index", np.where(used, indices, 0), end)
+        _check_range(b, "index", indices, end, used)
         gathered = np.empty((dst.partitions, count * width), data.dtype)
         for first in gpsimd_cores(dst.partitions):
             core = slice(first, first + group)

@@ -315,5 +315,5 @@ def test_an_index_out_of_bounds_raises_an_index_error(row: int) -> None:
     expected = f"index {row * F} is out of bounds for axis 0 with size {P * F}"
     assert str(caught.value) == expected
     (note,) = caught.value.__notes__
-    assert f"nisa.dma_copy: 'src': index {row} is out of bounds, legal are 0 to 63" in note
+    assert f"%sbuf[1, 0] is {row}; 2 of 4 are out of 0 to 63" in note
     assert "test_effects.py" in note

@@ -431,4 +431,4 @@ def test_an_index_beyond_its_tensor_is_reported_by_its_flat_position() -> None:
     with pytest.raises(IndexError) as error:
         kernel(random(4, 10, 6), np.array([7, 11, 3], dtype=np.int32))
     assert str(error.value) == "index 66 is out of bounds for axis 0 with size 60"
-    assert "index 11 is out of bounds, legal are 0 to 9" in error.value.__notes__[0]
+    assert "[1, 0] is 11; 1 of 3 is out of 0 to 9" in error.value.__notes__[0]

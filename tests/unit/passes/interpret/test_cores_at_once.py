@@ -148,7 +148,7 @@ def test_the_error_is_that_of_the_first_core(threads):
         traced = kernel[2].trace(x, np.zeros((2, 1), np.int32))
         traced.run(x, np.zeros((2, 1), np.int32))
         for _ in range(5):
-            with pytest.raises(OutOfBoundsError, match="index 1000 is"):
+            with pytest.raises(OutOfBoundsError, match="%register is 1000, legal are 0 to"):
                 traced.run(x, np.array([[1000], [2000]], np.int32))
     assert threads
 

@@ -229,7 +229,7 @@ def test_rows_out_of_bounds_are_skipped(form: str, swap: bool) -> None:
 def test_rows_out_of_bounds_end_the_run(form: str) -> None:
     table, data = held("float32", 1, (TABLE, COLUMNS)), held("float32", 2, (ROWS, COLUMNS))
     make = _scatter if form == "scatter" else _gather
-    with pytest.raises(InterpretationError, match="index -1 is out of bounds, legal are 0 to 19"):
+    with pytest.raises(InterpretationError, match=r"%.*\[1, 0\] is -1; 3 of 8 are out of 0 to 19"):
         make("float32", swap=False, skip=False)(table, data, OUT_OF_BOUNDS)
 
 
@@ -363,7 +363,7 @@ def test_transposed_rows_out_of_bounds_are_skipped(
     assert before is not None
     result = gather_transpose(x, rows, index, before=before, mode=nisa.oob_mode.skip)
     assert result.tobytes() == gathered(x, rows, index, before).tobytes()
-    with pytest.raises(InterpretationError, match="index 4294967295 is out of bounds"):
+    with pytest.raises(InterpretationError, match=r"%numbers\[0, 0\] is 4294967295; "):
         gather_transpose(x, rows, index)
 
 
