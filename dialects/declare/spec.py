@@ -74,6 +74,15 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class Effect:
+    """The condition under which an argument has an effect."""
+
+    field: str
+    condition: str
+    """Completes the sentence "The argument has an effect only …"."""
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """A rule as declared for one op.
 
@@ -88,6 +97,8 @@ class Rule:
     """The limits that `check` enforces, shown by `nkijit explain`."""
     by_offset: bool = False
     """True for a rule about the offset of a view: it is checked for every view, not per form."""
+    effect: Effect | None = None
+    """The condition without which `check` reports an argument, shown by `nkijit explain`."""
 
 
 @dataclass(frozen=True, slots=True)
