@@ -61,13 +61,14 @@ from nkijit.dialects.rule_texts.operands import DTYPE
 from nkijit.dialects.rule_texts.operators import NOT_REVERSIBLE
 from nkijit.dialects.rule_texts.targets import ENGINE_OPERATOR
 
-_INT32 = ("int32", "uint32")
+INT32 = ("int32", "uint32")
+"""The integer types that float32 cannot represent in full."""
 
 
 def native_int32(op: NisaOp) -> bool:
     """True when a tensor_tensor has only int32/uint32 tiles and an arithmetic operator."""
     tiles = [tile_of(op, name) for name in ("dst", "data1", "data2")]
-    return not is_bitvec(op, "op") and all(t is not None and t.dtype.name in _INT32 for t in tiles)
+    return not is_bitvec(op, "op") and all(t is not None and t.dtype.name in INT32 for t in tiles)
 
 
 def _tensor_tensor_engine(op: NisaOp, target: Target) -> engine:
