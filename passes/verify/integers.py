@@ -38,7 +38,7 @@ def _finding(each: Rounded, target: Target) -> Diagnostic:
     name = "dst" if each.operand is None else each.operand
     value = op.operand_named(name)
     if each.operand is not None and each.bounds == any_of(dst):
-        why = f"'{name}' can have any {dst.name}"
+        why = f"nothing limits '{name}' to that"
     else:
         why = f"'{name}' can reach {_farthest(each)}"
     message = (

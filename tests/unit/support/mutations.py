@@ -657,6 +657,14 @@ def _two_writers(part: Part, random: Random) -> Line:
     return other
 
 
+# ------------------------------------------------------------------ integers in float32
+
+_setting(
+    "product-of-integers", "bits", "rounded-integers", "op", op="nl.multiply",
+    engine="nisa.engine.vector",
+)  # fmt: skip
+
+
 # ------------------------------------------------------------------ waste
 
 
