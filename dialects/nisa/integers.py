@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.declare.operation import NisaOp, scalar_constant
 from nkijit.dialects.declare.queries import alu_of, engine_of
@@ -74,13 +74,15 @@ class IntegerArithmetic(NamedTuple):
         return not self.is_exact and any(word in INEXACT for word in self.words)
 
 
-COMPUTING: tuple[type[NisaOp], ...] = (
-    TensorTensorOp,
-    TensorScalarOp,
-    ScalarTensorTensorOp,
-    TensorScalarReduceOp,
-    TensorReduceOp,
-    DmaComputeOp,
+COMPUTING: frozenset[type[Operation]] = frozenset(
+    (
+        TensorTensorOp,
+        TensorScalarOp,
+        ScalarTensorTensorOp,
+        TensorScalarReduceOp,
+        TensorReduceOp,
+        DmaComputeOp,
+    )
 )
 """The instructions that compute integers from integers. Their first operand is the result."""
 

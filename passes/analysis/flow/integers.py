@@ -18,7 +18,7 @@ from typing import Any, cast
 import numpy as np
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from nkijit.dialects.declare.accessors import operand_tuple
+from nkijit.dialects.declare.accessors import operand_tuple, value_at
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, is_instruction, scalar_constant
 from nkijit.dialects.declare.queries import is_bitvec
@@ -139,10 +139,10 @@ def _candidates(kernel: KernelOp) -> Iterator[NisaOp]:
         if type(op) not in COMPUTING:
             continue
         # The key is the identity of the result's type, which lives as long as the kernel.
-        kind = operand_tuple(op)[0].type
-        is_int32 = integers.get(id(kind))
+        dst = value_at(operand_tuple(op), 0)
+        is_int32 = integers.get(id(dst.type))
         if is_int32 is None:
-            is_int32 = integers[id(kind)] = _is_int32(operand_tuple(op)[0])
+            is_int32 = integers[id(dst.type)] = _is_int32(dst)
         if is_int32:
             computing = cast(NisaOp, op)
             arithmetic = integer_arithmetic(computing, target)
