@@ -74,6 +74,15 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class Effect:
+    """The condition under which an argument has an effect."""
+
+    field: str
+    condition: str
+    """Completes the sentence "The argument has an effect only …"."""
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """A rule as declared for one op.
 
@@ -92,6 +101,8 @@ class Rule:
 
     The rule is checked for every operation, not only once for equal operations.
     """
+    effect: Effect | None = None
+    """The condition without which `check` reports an argument, shown by `nkijit explain`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,11 @@ from nkijit.dialects.declare.fields import (
 from nkijit.dialects.declare.instruction import instruction
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import ON_CHIP
+from nkijit.dialects.declare.rules.effects import (
+    only_with_command,
+    only_with_operator,
+    only_with_parameter,
+)
 from nkijit.dialects.declare.rules.operands import (
     computable,
     dtype_in,
@@ -121,6 +126,12 @@ _ACTIVATION_RULES = (
             reduce_cmd.idle, reduce_cmd.reset, reduce_cmd.reduce, reduce_cmd.reset_reduce
         ),
         reduce_cmd_needs_op(reset=False),
+        only_with_command(
+            "reduce_op",
+            reduce_cmd.reset_reduce,
+            reduce_cmd.reduce,
+            reported=(reduce_cmd.idle, reduce_cmd.reset),
+        ),
     ),
     stages=(
         Stage("ACTIVATE", ("dst", "data", "bias", "scale"), activating("bias", "scale")),
@@ -204,6 +215,16 @@ _PAIRS = (
             reduce_cmd.idle, reduce_cmd.reset, reduce_cmd.reduce, reduce_cmd.reset_reduce
         ),
         reduce_cmd_needs_op(reset=True),
+        only_with_operator("imm0", "op0"),
+        only_with_operator("imm1", "op1"),
+        only_with_parameter("relu_param", "op"),
+        only_with_command(
+            "reduce_op",
+            reduce_cmd.reset_reduce,
+            reduce_cmd.reduce,
+            reduce_cmd.reset,
+            reported=(reduce_cmd.idle,),
+        ),
     ),
     stages=(
         Stage(

@@ -19,6 +19,11 @@ from nkijit.dialects.declare.fields import (
 from nkijit.dialects.declare.instruction import instruction
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import ON_CHIP, PSUM, is_bitvec, is_set, tile_of
+from nkijit.dialects.declare.rules.effects import (
+    only_with,
+    only_with_command,
+    only_with_two_operands,
+)
 from nkijit.dialects.declare.rules.operands import (
     bits_held,
     bitvec_on_integers,
@@ -56,13 +61,14 @@ from nkijit.dialects.rule_texts.operands import DTYPE
 from nkijit.dialects.rule_texts.operators import NOT_REVERSIBLE
 from nkijit.dialects.rule_texts.targets import ENGINE_OPERATOR
 
-_INT32 = ("int32", "uint32")
+INT32 = ("int32", "uint32")
+"""The integer types that float32 cannot represent in full."""
 
 
 def native_int32(op: NisaOp) -> bool:
     """True when a tensor_tensor has only int32/uint32 tiles and an arithmetic operator."""
     tiles = [tile_of(op, name) for name in ("dst", "data1", "data2")]
-    return not is_bitvec(op, "op") and all(t is not None and t.dtype.name in _INT32 for t in tiles)
+    return not is_bitvec(op, "op") and all(t is not None and t.dtype.name in INT32 for t in tiles)
 
 
 def _tensor_tensor_engine(op: NisaOp, target: Target) -> engine:
@@ -172,6 +178,8 @@ def _no_address_arithmetic(op: NisaOp, target: Target) -> Violation | None:
         op_with_operand("op1", "operand1"),
         unary_operand(("op0", "operand0"), ("op1", "operand1")),
         reverse_needs_op(("reverse0", "op0"), ("reverse1", "op1")),
+        only_with_two_operands("reverse0", "op0"),
+        only_with_two_operands("reverse1", "op1"),
         in_buffer(ON_CHIP, "dst", "data", "operand0", "operand1"),
         gpsimd_without_psum("dst", "data", "operand0", "operand1"),
         partitions_match("data", "dst"),
@@ -227,6 +235,9 @@ class TensorScalarOp(NisaOp):
         reduce_op_in("add", "multiply", "maximum", "minimum"),
         reduce_cmd_in(reduce_cmd.idle, reduce_cmd.reset_reduce, reduce_cmd.reduce),
         reduce_res_needs_op(),
+        only_with_command(
+            "reduce_op", reduce_cmd.reset_reduce, reduce_cmd.reduce, reported=(reduce_cmd.idle,)
+        ),
     ),
     stages=(
         Stage(
@@ -306,6 +317,7 @@ def _not_reversed(op: NisaOp, target: Target) -> Violation | None:
         reduce_cmd_in(*_COMMANDS),
         reduce_init_unset(),
         load_needs_init("reduce_init"),
+        only_with("reduce_res_negate", "reduce_res"),
     ),
     stages=(
         Stage(
@@ -363,6 +375,8 @@ _CUMULATIVE_DTYPES = (
         dtype_in(("float32",), "imm0", "imm1"),
         reduce_cmd_in(*_COMMANDS),
         load_needs_init("imm1"),
+        # A loop may pass the initial value in each iteration, although only the first loads it.
+        only_with_command("imm1", reduce_cmd.load_reduce, reported=(reduce_cmd.reset_reduce,)),
     ),
     stages=(Stage("TENSOR_SCALAR_CUMULATIVE", ("dst", "src", "imm0", "imm1"), streaming("src")),),
     accumulators=Accumulators(engine.vector, operator_field="op1", initial_field="imm1"),

@@ -24,6 +24,7 @@ from nkijit.dialects.declare.fields import (
 from nkijit.dialects.declare.instruction import instruction
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import HBM, ON_CHIP, SBUF, engine_of, required_tile
+from nkijit.dialects.declare.rules.effects import only_with_indices
 from nkijit.dialects.declare.rules.operands import (
     computable,
     constant_held,
@@ -121,6 +122,7 @@ def _hwdge_dtypes(op: NisaOp, target: Target) -> Violation | None:
         Rule(HWDGE_DTYPE, _hwdge_dtypes),
         *DMA_QUEUE_RULES,
         Rule(DMA_ARGUMENTS, _dma_engine),
+        only_with_indices("oob_mode"),
     ),
     stages=(Stage("DMA_COPY", ("dst", "src"), moving(copies)),),
 )

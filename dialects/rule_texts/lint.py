@@ -116,6 +116,16 @@ BROADCAST_LOAD = _lint(
     "NKI DMA overview; NKI performance guide",
 )
 
+ROUNDED_INTEGERS = _lint(
+    "rounded-integers",
+    "32-bit integers are added, subtracted and multiplied in float32 only up to 2**24; float32 "
+    "rounds larger ones, unless they are multiples of a power of two.",
+    "use nisa.tensor_tensor of int32 or uint32 tiles in SBUF, which the GpSimd Engine computes in "
+    "integers",
+    "NKI API reference, nki.isa, tensor_tensor and tensor_scalar",
+    WarningGroup.suspicious,
+)
+
 SUSPECTED = (OVERWRITTEN_RESULT, REDUNDANT_FILL, DEAD_STORE, NO_RESULT, LOST_RESULT)
 """Rules about results that nothing uses. They are reported only for kernels without errors."""
 LINT = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nkijit.dialects.rule_texts.registry import ISA, SHARED, rule
+from nkijit.dialects.rule_texts.text import WarningGroup
 
 ACTIVATION = rule(
     "activation-function",
@@ -140,6 +141,15 @@ NEGATE = rule(
     "negate applies only when the operator is arithmetic.",
     "leave negate out",
     ISA,
+)
+NO_EFFECT = rule(
+    "no-effect",
+    "operator",
+    "An argument that is passed has an effect: no other argument of the instruction switches it "
+    "off.",
+    "leave the argument out, or change the argument that the message names as the reason",
+    ISA,
+    group=WarningGroup.suspicious,
 )
 DMA_ARGUMENTS = rule(
     "dma-arguments",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import textwrap
+from collections.abc import Iterator
 from enum import Enum
 from typing import Any
 
@@ -211,7 +212,7 @@ def arguments_of(op: type[NisaOp]) -> list[tuple[str, str]]:
     # A trigger has the arguments of its prepare.
     documented = documented_arguments(_functions()[op.name.replace("_trigger", "_prepare")])
     return [
-        (f.name, f"{documented.get(f.name, '')}\n{_accepted(op, f)}{_later(op, f)}".strip())
+        (f.name, "\n".join(filter(None, (documented.get(f.name), *_facts_of_argument(op, f)))))
         for f in op.SPEC.fields
     ]
 
@@ -227,11 +228,16 @@ def documented_arguments(function: Any) -> dict[str, str]:
     return {name: " ".join(text.split()) for name, text in zip(names, texts, strict=True)}
 
 
-def _later(op: type[NisaOp], f: Field) -> str:
-    """Return a sentence about an argument's first release, if later than the instruction's."""
+def _facts_of_argument(op: type[NisaOp], f: Field) -> Iterator[str]:
+    """Yield sentences about an argument: accepted values, when it has an effect, first release."""
+    yield _accepted(op, f)
+    for rule in rules_of(op):
+        if rule.effect is not None and rule.effect.field == f.name:
+            yield f"Has an effect only {rule.effect.condition}."
     function = public_name(op)
     begun = since(f"{function}({f.name})")
-    return f"\nSince {begun}." if begun > since(function) else ""
+    if begun > since(function):
+        yield f"Since {begun}."
 
 
 def public_name(op: type[NisaOp]) -> str:

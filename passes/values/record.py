@@ -10,8 +10,9 @@ import difflib
 import re
 from array import array
 from bisect import bisect_right
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from itertools import takewhile
 from pathlib import PurePath
@@ -39,6 +40,7 @@ from nkijit.passes.values.instructions import (
     numbers_of,
     operands_of,
 )
+from nkijit.passes.values.integers import RoundedIntegers, rounded_elements, rounding_forms
 from nkijit.passes.values.items import (
     Items,
     RecordedForm,
@@ -381,6 +383,35 @@ class Recording:
         """
         return self._first(saturated, fills)
 
+    def rounded_integers(self) -> list[RoundedIntegers]:
+        """Return the results that instructions rounded because they compute integers in float32.
+
+        One entry for each instruction of a source line, in the order of execution, with the first
+        rounded element, its exact value, and the number of rounded elements in all iterations.
+
+        Example: `print(*record.rounded_integers(), sep="\\n")`.
+        """
+        forms = rounding_forms(self._forms, self._plan.kernel.target)
+        found: dict[object, RoundedIntegers] = {}
+        totals = Counter[object]()
+        for number, form in enumerate(self._form_of if forms else ()):
+            if form not in forms:
+                continue
+            instruction = self._instruction(number)
+            elements = rounded_elements(instruction, forms[form])
+            if elements is None:
+                continue
+            wrong, exact = elements
+            place = tuple(instruction.calls)
+            key = (place, instruction.op) if place else form
+            totals[key] += wrong.size
+            count = int(wrong.sum())
+            if key in found:
+                found[key] = replace(found[key], count=found[key].count + count)
+            elif count:
+                found[key] = RoundedIntegers.first(instruction, wrong, exact)
+        return [replace(each, total=totals[key]) for key, each in found.items()]
+
     def _first(self, holds: Holds, given: Given) -> Found | None:
         passed_on: tuple[int, int] | None = None
         for number, values in self._steps():
@@ -427,7 +458,7 @@ class Recording:
         return f"<record of {self.kernel}: {len(self)} instructions, {len(self.names)} variables>"
 
     def __str__(self) -> str:
-        return record_text(self.kernel, self.instructions, self.names)
+        return record_text(self.kernel, self.instructions, self.names, self.rounded_integers())
 
     def _repr_html_(self) -> str:
         shown = (self[name] for name in self.names[:_MOST_FIGURES])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -122,6 +123,10 @@ def headline(instruction: RecordedInstruction, text: str) -> list[str]:
     return [*lines, *[f"    {source}"] * bool(source)]
 
 
+def _element(value: Any) -> str:
+    return str(int(value)) if value.dtype.kind in "iu" else f"{float(value):.7g}"
+
+
 def operands_at(
     instruction: RecordedInstruction, written: RecordedOperand, index: tuple[int, ...]
 ) -> list[str]:
@@ -139,7 +144,7 @@ def operands_at(
             mine in (1, other) for mine, other in zip(values.shape, written.shape, strict=True)
         ):
             place = [i if n > 1 else 0 for i, n in zip(index, values.shape, strict=True)]
-            lines.append(f"{name}{place} = {float(values[tuple(place)]):.7g}")
+            lines.append(f"{name}{place} = {_element(values[tuple(place)])}")
         elif values.shape[0] == written.shape[0]:
             lines.append(f"{name}[{index[0]}, :]: {Statistics.of(values[index[0]])}")
         else:

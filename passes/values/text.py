@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from nkijit.passes.diagnostics.tables import aligned
 from nkijit.passes.values.instructions import Statistics, short_place
+from nkijit.passes.values.integers import RoundedIntegers
 from nkijit.passes.values.items import RecordedInstruction
 
 MOST_LINES = 40
@@ -13,7 +14,10 @@ MOST_LINES = 40
 
 
 def record_text(
-    kernel: str, instructions: Sequence[RecordedInstruction], names: Sequence[str]
+    kernel: str,
+    instructions: Sequence[RecordedInstruction],
+    names: Sequence[str],
+    rounded: Sequence[RoundedIntegers] = (),
 ) -> str:
     """Return a table with a row for each kernel line that wrote a tile, in execution order.
 
@@ -21,6 +25,7 @@ def record_text(
         kernel: the kernel's name.
         instructions: all instructions of the run, in execution order.
         names: the variables that can be looked up.
+        rounded: the integers that instructions have rounded to float32.
     """
     last: dict[tuple[str, str, str], tuple[int, int]] = {}
     for number, instruction in enumerate(instructions):
@@ -56,6 +61,11 @@ def record_text(
     ]
     if len(last) > MOST_LINES:
         lines.append(f"  ... and {len(last) - MOST_LINES} more lines")
+    if rounded:
+        lines += ["", "integers that float32 arithmetic rounded"]
+        lines += [f"  {each.line}" for each in rounded[:MOST_LINES]]
+    if len(rounded) > MOST_LINES:
+        lines.append(f"  ... and {len(rounded) - MOST_LINES} more lines")
     if names:
         name = names[0]
         lines += [

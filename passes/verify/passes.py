@@ -15,7 +15,7 @@ from xdsl.passes import ModulePass
 
 from nkijit.dialects.nki.kernel import KernelOp, launches
 from nkijit.dialects.rule_texts.hazards import ANTI_DEPENDENCE, OUTPUT_DEPENDENCE
-from nkijit.dialects.rule_texts.lint import LINT, SUSPECTED
+from nkijit.dialects.rule_texts.lint import LINT, ROUNDED_INTEGERS, SUSPECTED
 from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.dialects.walks import unchanged
 from nkijit.passes.analysis.flow.dependences import Dependences
@@ -31,6 +31,7 @@ from nkijit.passes.verify.cores import check_cores
 from nkijit.passes.verify.hazards import check_serialised
 from nkijit.passes.verify.indices import check_indices
 from nkijit.passes.verify.init import check_init
+from nkijit.passes.verify.integers import check_integers
 from nkijit.passes.verify.launch import check_launch
 from nkijit.passes.verify.lint import check_lint
 from nkijit.passes.verify.psum import check_psum
@@ -234,6 +235,17 @@ class VerifyResultsPass(VerificationPass):
         return check_results(kernel)
 
 
+class VerifyIntegersPass(VerificationPass):
+    """Arithmetic on 32-bit integers is exact."""
+
+    name = "verify-integers"
+    NEEDS_ALL = True
+    SUSPECTED = (ROUNDED_INTEGERS,)
+
+    def suspect(self, kernel: KernelOp) -> Iterable[Diagnostic]:
+        return check_integers(kernel)
+
+
 class VerifyLaunchPass(VerificationPass):
     """The programs of two cores match."""
 
@@ -255,6 +267,7 @@ WHOLE: tuple[type[VerificationPass], ...] = (
     VerifyCollectivesPass,
     VerifyLaunchPass,
     VerifyResultsPass,
+    VerifyIntegersPass,
     LintPass,
 )
 """The passes that make up `verify`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from nkijit.dialects.declare.operation import NisaOp, scalar_constant
 from nkijit.dialects.declare.queries import alu_of, is_set, number_of
 from nkijit.dialects.declare.rules.wording import one_of
-from nkijit.dialects.declare.spec import Rule, Violation
+from nkijit.dialects.declare.spec import Effect, Rule, Violation
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import reduce_cmd
 from nkijit.dialects.operators import BYPASS, OPERATORS, AluKind
@@ -258,7 +258,7 @@ def reduce_init_unset() -> Rule:
             return None
         return Violation(f"'reduce_init' is given, but 'reduce_cmd' is {command.name}")
 
-    return Rule(REDUCE_INIT, check)
+    return Rule(REDUCE_INIT, check, effect=Effect("reduce_init", "if reduce_cmd is load_reduce"))
 
 
 def load_needs_init(name: str) -> Rule:

@@ -13,7 +13,7 @@ def wrong(x):
     return out
 
 
-@nki.example(x="128x512:int32")
+@nki.example(x="128x512:int16")
 @nki.jit
 def right(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)

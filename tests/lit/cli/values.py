@@ -67,3 +67,20 @@ def shifted(x, scale=1.0):
     nisa.activation(dst=p, op=nl.exp, data=tile, scale=scale + 0.5)
     nisa.dma_copy(dst=out, src=p)
     return out
+
+
+# RUN: nkijit record %s:counted -a x=2x4:int32 2>/dev/null | filecheck --check-prefix=ROUNDED %s
+# ROUNDED: integers that float32 arithmetic rounded
+# ROUNDED-NEXT:   {{.*}}values.py:83: t[0, 2] is 16777216, exact is 16777217; 2 of 8 elements are rounded
+# ROUNDED-NEXT:   {{.*}}values.py:84: t[0, 1] is 16777216, exact is 16777217; 6 of 8 elements are rounded
+
+
+@nki.jit
+def counted(x):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    t = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+    nisa.iota(t, [[1, 4]], offset=2**24 - 1)
+    nisa.tensor_scalar(t, t, nl.add, 0)
+    nisa.tensor_scalar(t, t, nl.add, 1)
+    nisa.dma_copy(dst=out, src=t)
+    return out

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.declare.queries import rules_of
 from nkijit.dialects.ncc import COLLECTIVES
 from nkijit.dialects.nisa import INSTRUCTIONS
 from nkijit.reference.catalogue import arguments_of, documented_arguments
@@ -42,6 +43,15 @@ def test_arguments_are_explained_in_the_words_of_their_documentation(op: type[Ni
     assert list(explained) == [f.name for f in op.SPEC.fields]
     bare = [name for name, lines in explained.items() if len(lines) < 2]
     assert bare == (["dst"] if op.name.endswith("rank_id") else [])
+
+
+def test_conditions_of_effects_are_explained() -> None:
+    explained = {op.name: dict(arguments_of(op)) for op in (*INSTRUCTIONS, *COLLECTIVES)}
+    effects = [(op, r.effect) for op in INSTRUCTIONS for r in rules_of(op) if r.effect is not None]
+    assert effects
+    for op, effect in effects:
+        lines = explained[op.name][effect.field].split("\n")
+        assert f"Has an effect only {effect.condition}." in lines
 
 
 def test_explain_without_docstrings() -> None:

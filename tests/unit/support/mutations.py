@@ -277,6 +277,9 @@ _setting("sum-without-operator", "summed", "reduce-cmd-needs-op", "last", reduce
 _setting("multiply-in-accumulators", "summed", "reduce-op", "first", reduce_op="nl.multiply")
 _setting("not-a-pair", "exponentials", "op-pair", "pair", op0="nl.subtract", op1="nl.multiply")
 _setting("initial-value", "exponentials", "reduce-init", "op", reduce_init="1.0")
+_setting("sum-of-nothing", "activated", "no-effect", "op", reduce_op="nl.add")
+_setting("slope-of-exp", "exponentials", "no-effect", "pair", relu_param="0.5")
+_setting("constant-skipped", "elementwise", "no-effect", "load", oob_mode="nisa.oob_mode.skip")
 _setting("scalar-engine-adds", "elementwise", "engine", "op", engine="nisa.engine.scalar")
 _setting("tensor-engine-copies", "transposed", "engine", "copy", engine="nisa.engine.tensor")
 _setting("late-operator", "elementwise", "operator-generation", "op", OLD, op="nl.abs_max")
@@ -652,6 +655,14 @@ def _two_writers(part: Part, random: Random) -> Line:
     other = part.call("nisa.memset", dst=op.args["dst"], value="0.0", engine="nisa.engine.gpsimd")
     part.insert(other, before=op)
     return other
+
+
+# ------------------------------------------------------------------ integers in float32
+
+_setting(
+    "product-of-integers", "bits", "rounded-integers", "op", op="nl.multiply",
+    engine="nisa.engine.vector",
+)  # fmt: skip
 
 
 # ------------------------------------------------------------------ waste

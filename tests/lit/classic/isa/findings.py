@@ -76,7 +76,10 @@ def activations(x):
     # ACTIVATIONS: error[column]: nisa.activation_reduce: 'reduce_res' must have shape (128, 1), one element for each partition of 'data', it is 128x64
     # ACTIVATIONS-NEXT: --> {{.*}}findings.py:[[# @LINE + 1]]:71
     nisa.activation_reduce(np.exp, tile, reduce_op=np.add, reduce_res=x)
-    # ACTIVATIONS: 12 errors for trn1 (--target)
+    # ACTIVATIONS: warning[no-effect]: nisa.activation: 'reduce_op' has no effect, as 'reduce_cmd' is idle
+    # ACTIVATIONS-NEXT: --> {{.*}}findings.py:[[# @LINE + 1]]:5
+    nisa.activation(np.exp, tile, scale=1.0, reduce_op=np.add, reduce_cmd=nisa.reduce_cmd.idle)
+    # ACTIVATIONS: 12 errors and 1 warning for trn1 (--target)
     return x
 
 

@@ -503,4 +503,50 @@ nki.kernel @activate2_engine() target=trn3 {
   nki.return
 }
 
-// CHECK: 56 errors
+// -------------------- arguments without effect
+
+// Nothing is reduced, or the accumulators are only reset to 0, so the operator is not needed.
+// CHECK: warning[no-effect]: nisa.activation: 'reduce_op' has no effect, as 'reduce_cmd' is idle
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.activation dst=%dst, op=exp, data=%data, reduce_op=add
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = help: pass reduce_cmd=nisa.reduce_cmd.reset_reduce, or leave reduce_op out
+// CHECK: warning[no-effect]: nisa.activation: 'reduce_op' has no effect, as 'reduce_cmd' is reset
+nki.kernel @activation_no_effect() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activation dst=%dst, op=exp, data=%data, reduce_op=add
+  nisa.activation dst=%dst, op=exp, data=%data, reduce_op=add, reduce_cmd=reset
+  nki.return
+}
+
+// An operand of an operator that is left out, the slope of a function that has none, and an
+// operator of accumulators that do not change.
+// CHECK: warning[no-effect]: nisa.activate2: 'imm1' has no effect, as 'op1' is nl.bypass
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%two, imm1=%column, op0=multiply, op1=bypass
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = imm1: %column, sbuf 128x1 float32, allocated at {{.*}}
+// CHECK-NEXT: = help: pass an operator as op1, or pass imm1=0
+// CHECK: warning[no-effect]: nisa.activate2: 'imm0' has no effect, as 'op0' is nl.bypass
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK: = help: pass an operator as op0, or pass imm0=0
+// CHECK: warning[no-effect]: nisa.activate2: 'relu_param' has no effect, as 'op' is nl.relu, a function without a parameter
+// CHECK: = help: pass op=nl.prelu, or leave relu_param out
+// CHECK: warning[no-effect]: nisa.activate2: 'reduce_op' has no effect, as 'reduce_cmd' is idle
+nki.kernel @activate2_no_effect() target=trn3 {
+  %zero = arith.constant 0.0 : f32
+  %two = arith.constant 2.0 : f32
+  %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%two, imm1=%column, op0=multiply, op1=bypass
+  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%two, imm1=%zero, op0=bypass, op1=bypass
+  nisa.activate2 dst=%dst, op=relu, data=%data, imm0=%two, imm1=%two, op0=multiply, op1=add, relu_param=%two
+  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%two, imm1=%two, op0=multiply, op1=add, reduce_op=add
+  nki.return
+}
+
+// CHECK: 56 errors and 6 warnings

@@ -351,3 +351,33 @@ nki.kernel @activate2_engine() target=trn3 {
   nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=multiply, op1=add, engine=gpsimd
   nki.return
 }
+
+// -------------------- arguments with an effect
+
+// A reduction; a reset and an idle instruction without the operator.
+nki.kernel @activation_no_effect() target=trn3 {
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activation dst=%dst, op=exp, data=%data, reduce_op=add, reduce_cmd=reset_reduce
+  nisa.activation dst=%dst, op=exp, data=%data, reduce_op=add, reduce_cmd=reduce
+  nisa.activation dst=%dst, op=exp, data=%data, reduce_cmd=reset
+  nisa.activation dst=%dst, op=exp, data=%data, reduce_cmd=idle
+  nki.return
+}
+
+// The number 0 for what an operator does not take, the default of relu_param for a function
+// without parameter, a slope for prelu; a reset whose identity depends on the operator.
+nki.kernel @activate2_no_effect() target=trn3 {
+  %zero = arith.constant 0.0 : f32
+  %two = arith.constant 2.0 : f32
+  %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%two, imm1=%column, op0=multiply, op1=add
+  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%two, imm1=%zero, op0=multiply, op1=bypass
+  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=bypass, op1=bypass
+  nisa.activate2 dst=%dst, op=prelu, data=%data, imm0=%two, imm1=%two, op0=multiply, op1=add, relu_param=%two
+  nisa.activate2 dst=%dst, op=relu, data=%data, imm0=%two, imm1=%two, op0=multiply, op1=add, relu_param=%zero
+  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%two, imm1=%two, op0=multiply, op1=add, reduce_op=add, reduce_cmd=reset
+  nki.return
+}

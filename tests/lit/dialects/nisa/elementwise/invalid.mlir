@@ -800,4 +800,53 @@ nki.kernel @tensor_scalar_cumulative_load() target=trn3 {
   nki.return
 }
 
-// CHECK: 102 errors
+// -------------------- arguments without effect
+
+// An operator of one operand has nothing to reverse.
+// CHECK: warning[no-effect]: nisa.tensor_scalar: 'reverse0' has no effect, as 'op0' is nl.abs, an operator of one operand
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.tensor_scalar dst=%dst, data=%data, op0=abs, reverse0=true
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = help: pass an operator of two operands as op0, e.g. nl.subtract, or leave reverse0 out
+// CHECK: warning[no-effect]: nisa.tensor_scalar: 'reverse1' has no effect, as 'op1' is nl.reciprocal, an operator of one operand
+nki.kernel @tensor_scalar_no_effect() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar dst=%dst, data=%data, op0=abs, reverse0=true
+  nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%two, op1=reciprocal, reverse1=true
+  nki.return
+}
+
+// With idle nothing is reduced.
+// CHECK: warning[no-effect]: nisa.scalar_tensor_tensor: 'reduce_op' has no effect, as 'reduce_cmd' is idle
+// CHECK: = help: pass reduce_cmd=nisa.reduce_cmd.reset_reduce, or leave reduce_op out
+nki.kernel @scalar_tensor_tensor_no_effect() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.scalar_tensor_tensor dst=%tile, data=%tile, op0=add, operand0=%two, op1=add, operand1=%tile, reduce_cmd=idle, reduce_op=add
+  nki.return
+}
+
+// What is negated is only what 'reduce_res' receives.
+// CHECK: warning[no-effect]: nisa.tensor_scalar_reduce: 'reduce_res_negate' has no effect, as 'reduce_res' is not given
+// CHECK: = help: pass reduce_res=, or leave reduce_res_negate out
+nki.kernel @tensor_scalar_reduce_no_effect() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_res_negate=true
+  nki.return
+}
+
+// An initial value is given, but the accumulators are reset.
+// CHECK: warning[no-effect]: nisa.tensor_scalar_cumulative: 'imm1' has no effect, as 'reduce_cmd' is reset_reduce
+// CHECK: = help: pass reduce_cmd=nisa.reduce_cmd.load_reduce, or leave imm1 out
+nki.kernel @tensor_scalar_cumulative_no_effect() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%two, imm1=%two
+  nki.return
+}
+
+// CHECK: 102 errors and 5 warnings

@@ -519,3 +519,44 @@ nki.kernel @tensor_scalar_cumulative_load() target=trn3 {
   nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%two, imm1=%two, reduce_cmd=reduce
   nki.return
 }
+
+// -------------------- arguments with an effect
+
+// An operator of two operands; one of one operand without the flag, or with its default.
+nki.kernel @tensor_scalar_no_effect() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar dst=%dst, data=%data, op0=subtract, operand0=%two, reverse0=true
+  nisa.tensor_scalar dst=%dst, data=%data, op0=abs, reverse0=false
+  nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%two, op1=reciprocal
+  nisa.tensor_scalar dst=%dst, data=%data, op0=add, operand0=%two, op1=subtract, operand1=%two, reverse1=true
+  nki.return
+}
+
+// With reset_reduce, the default, the results are reduced.
+nki.kernel @scalar_tensor_tensor_no_effect() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.scalar_tensor_tensor dst=%tile, data=%tile, op0=add, operand0=%two, op1=add, operand1=%tile, reduce_op=add
+  nisa.scalar_tensor_tensor dst=%tile, data=%tile, op0=add, operand0=%two, op1=add, operand1=%tile, reduce_cmd=idle
+  nki.return
+}
+
+// The negated sum is written.
+nki.kernel @tensor_scalar_reduce_no_effect() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %sum = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  nisa.tensor_scalar_reduce dst=%tile, data=%tile, op0=add, operand0=%two, reduce_op=add, reduce_res=%sum, reduce_res_negate=true
+  nki.return
+}
+
+// The initial value is loaded; a loop may pass it in later iterations too.
+nki.kernel @tensor_scalar_cumulative_no_effect() target=trn3 {
+  %two = arith.constant 2.0 : f32
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%two, imm1=%two, reduce_cmd=load_reduce
+  nisa.tensor_scalar_cumulative dst=%tile, src=%tile, op0=multiply, op1=add, imm0=%two, imm1=%two, reduce_cmd=reduce
+  nki.return
+}

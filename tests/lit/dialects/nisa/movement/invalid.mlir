@@ -273,4 +273,17 @@ nki.kernel @transposed_copies(%x: memref<64x128xf32, #nki.private_hbm>) target=t
   nki.return
 }
 
-// CHECK: 28 errors and 3 warnings
+// All addresses are known, so no element can be out of bounds.
+// CHECK: warning[no-effect]: nisa.dma_copy: 'oob_mode' has no effect, as no tile is addressed by an index that is known only at run time
+// CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
+// CHECK-NEXT: |
+// CHECK-NEXT: {{[0-9]+}} | nisa.dma_copy dst=%tile, src=%x, oob_mode=skip
+// CHECK-NEXT: | {{\^+}}
+// CHECK-NEXT: = help: address a tile with an index in a register or a tile, or leave oob_mode out
+nki.kernel @dma_copy_no_effect(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  nisa.dma_copy dst=%tile, src=%x, oob_mode=skip
+  nki.return
+}
+
+// CHECK: 28 errors and 4 warnings

@@ -171,3 +171,13 @@ nki.kernel @transposed_copies(%x: memref<128x64xf32, #nki.private_hbm>) target=t
   nisa.tensor_copy dst=%wide, src=%deep
   nki.return
 }
+
+// The rows are chosen by indices; a static copy with the default.
+nki.kernel @dma_copy_no_effect(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
+  %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
+  %rows = nki.alloc : memref<128x1xi32, #nki.sbuf>
+  %view = nki.view %x offset=0 pattern=[[64, 128], [1, 64]] vector=%rows scale=64 bound=128
+  nisa.dma_copy dst=%tile, src=%view, oob_mode=skip
+  nisa.dma_copy dst=%tile, src=%x, oob_mode=error
+  nki.return
+}

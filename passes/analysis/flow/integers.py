@@ -1,0 +1,542 @@
+"""Bounds of the integers in tiles, and the results that float32 arithmetic may round.
+
+A forward walk tracks the bounds of each allocation of 32-bit integers: of patterns, constants,
+indices that instructions find, and the results of arithmetic on them. Arguments and everything else
+can have any value of their type.
+
+A result is reported only if something depends on its exact value: a tensor that the kernel returns,
+or bit patterns. Indices of a right kernel are small, and conversions and comparisons in float32
+round their operands anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from xdsl.ir import BlockArgument, Operation, SSAValue
+
+from nkijit.dialects.declare.accessors import operand_tuple, value_at
+from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import NisaOp, is_instruction, scalar_constant
+from nkijit.dialects.declare.queries import is_bitvec
+from nkijit.dialects.dtypes import DType
+from nkijit.dialects.effects import effects
+from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.nisa.activation import ActivationOp
+from nkijit.dialects.nisa.elementwise import INT32, TensorScalarOp, TensorTensorOp
+from nkijit.dialects.nisa.gather import LocalGatherOp, NcNGatherOp, NcStreamShuffleOp
+from nkijit.dialects.nisa.integers import (
+    COMPUTING,
+    INEXACT,
+    IntegerArithmetic,
+    IntegerStep,
+    integer_arithmetic,
+)
+from nkijit.dialects.nisa.matmul import NcTransposeOp
+from nkijit.dialects.nisa.movement import DmaCopyOp, MemsetOp, TensorCopyOp
+from nkijit.dialects.nisa.pattern import IotaOp
+from nkijit.dialects.nisa.search import MAX_ELEMENTS, NcFindIndex8Op, NonzeroWithCountOp, TopkOp
+from nkijit.dialects.nisa.select import (
+    MAX_INDEX,
+    AffineSelectOp,
+    SelectReduceOp,
+    SequenceBoundsOp,
+    TensorCopyPredicatedOp,
+)
+from nkijit.dialects.nisa.transpose import DmaTransposeOp
+from nkijit.dialects.nki.constant import ConstantOp
+from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp, ReturnOp
+from nkijit.dialects.nki.views import base_of
+from nkijit.dialects.operators import COMPARISONS
+from nkijit.dialects.tiles import info_of, is_tile
+from nkijit.passes.analysis.flow.event_tree import event_tree, forward
+from nkijit.passes.analysis.flow.ranges import Ranges
+
+_ZERO_BITS = 63
+"""The number of trailing zero bits of 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Bounds of integers: they are from `low` to `high`, and multiples of `2**zeros`."""
+
+    low: int
+    high: int
+    zeros: int = 0
+
+    @property
+    def magnitude(self) -> int:
+        """The largest possible absolute value."""
+        return max(abs(self.low), abs(self.high))
+
+    @property
+    def fit_float32(self) -> bool:
+        """True if float32 represents all of the integers exactly."""
+        return self.magnitude <= MAX_INDEX << self.zeros
+
+    def __or__(self, other: Bounds) -> Bounds:
+        low, high = min(self.low, other.low), max(self.high, other.high)
+        return Bounds(low, high, min(self.zeros, other.zeros))
+
+    def within(self, dtype: DType) -> Bounds:
+        """Return the bounds after a conversion to an integer type."""
+        ends = any_of(dtype)
+        if ends.low <= self.low and self.high <= ends.high:
+            return self
+        return Bounds(max(self.low, ends.low), min(self.high, ends.high))
+
+
+def any_of(dtype: DType) -> Bounds:
+    """Return the bounds of an integer type."""
+    low, high = dtype.ends
+    return Bounds(int(low), int(high))
+
+
+def exactly(number: int) -> Bounds:
+    """Return the bounds of one integer."""
+    zeros = (number & -number).bit_length() - 1 if number else _ZERO_BITS
+    return Bounds(number, number, zeros)
+
+
+@dataclass(frozen=True, slots=True)
+class Rounded:
+    """An instruction that computes on integers in float32, and may round."""
+
+    op: NisaOp
+    arithmetic: IntegerArithmetic
+    operand: str | None
+    """The operand that can be too large for float32; None if only results can be."""
+    bounds: Bounds
+    """The bounds of the operand or the result."""
+
+
+def rounded_integers(kernel: KernelOp) -> list[Rounded]:
+    """Return the instructions whose integer results may differ from exact arithmetic.
+
+    In program order. A result is left out if nothing in the kernel depends on its exact value.
+    """
+    candidates = set(_candidates(kernel))
+    if not candidates:
+        return []
+    reader = _Reader(kernel, candidates)
+    program = event_tree(kernel.body.block, reader.event)
+    flow = _Flow(kernel)
+    forward(program, dict[int, Bounds | None](), flow)
+    if not flow.found:
+        return []
+    exposed = _exposed(kernel)
+    found = [flow.found[op] for op in reader.order if op in flow.found]
+    return [each for each in found if id(base_of(each.op.required("dst"))) in exposed]
+
+
+def _candidates(kernel: KernelOp) -> Iterator[NisaOp]:
+    """Yield the instructions that compute integers in float32."""
+    target, integers = kernel.target, dict[int, bool]()
+    for op in kernel.operations:
+        if type(op) not in COMPUTING:
+            continue
+        # The key is the identity of the result's type, which lives as long as the kernel.
+        dst = value_at(operand_tuple(op), 0)
+        is_int32 = integers.get(id(dst.type))
+        if is_int32 is None:
+            is_int32 = integers[id(dst.type)] = _is_int32(dst)
+        if is_int32:
+            computing = cast(NisaOp, op)
+            arithmetic = integer_arithmetic(computing, target)
+            if arithmetic is not None and arithmetic.rounds:
+                yield computing
+
+
+def _is_int32(value: SSAValue) -> bool:
+    return is_tile(value) and info_of(value).dtype.name in INT32
+
+
+@dataclass(slots=True, eq=False)
+class _Event:
+    """An instruction that writes 32-bit integers."""
+
+    op: NisaOp
+    written: list[SSAValue]
+    arithmetic: IntegerArithmetic | None
+    is_candidate: bool
+
+
+class _Reader:
+    """Creates the events of a kernel."""
+
+    def __init__(self, kernel: KernelOp, candidates: set[NisaOp]):
+        self.order: list[NisaOp] = []
+        """The candidates in program order."""
+        self._target = kernel.target
+        self._candidates = candidates
+
+    def event(self, op: Operation) -> _Event | None:
+        if not is_instruction(op):
+            return None
+        written = [
+            effect.value
+            for effect in effects(op)
+            if effect.role is not Role.read and _is_int32(base_of(effect.value))
+        ]
+        if not written:
+            return None
+        is_candidate = op in self._candidates
+        if is_candidate:
+            self.order.append(op)
+        return _Event(op, written, integer_arithmetic(op, self._target), is_candidate)
+
+
+class _Flow:
+    """The forward walk. The facts are the bounds of allocations; None if nothing was written."""
+
+    start: Bounds | None = None
+
+    def __init__(self, kernel: KernelOp):
+        self.found: dict[NisaOp, Rounded] = {}
+        self._ranges = Ranges(kernel)
+        self._constants: dict[int, Bounds] = {}
+
+    def keys(self, event: _Event) -> Iterable[int]:
+        return (id(base_of(value)) for value in event.written)
+
+    def join(self, one: Bounds | None, two: Bounds | None) -> Bounds | None:
+        if one is None or two is None:
+            return two if one is None else one
+        both = one | two
+        # Bounds that a loop moves reach their fixed point in few steps.
+        return one if both == one else _widened(both)
+
+    def visit(self, event: _Event, state: dict[int, Bounds | None], certain: bool) -> None:
+        known = _State(state, self._ranges, self._constants, event.op)
+        if event.arithmetic is None:
+            bounds = known.written_by(event.op)
+        else:
+            bounds = self._computed(event, event.arithmetic, known)
+        for value in event.written:
+            base = base_of(value)
+            dtype, whole = info_of(base).dtype, info_of(value)
+            held = any_of(dtype)
+            if bounds is not None and whole.dtype.name in INT32:
+                held = bounds.within(dtype)
+            earlier = state.get(id(base))
+            covers = whole.indirection is None and whole.size == info_of(base).size
+            state[id(base)] = held if covers or earlier is None else earlier | held
+
+    def _computed(self, event: _Event, arithmetic: IntegerArithmetic, known: _State) -> Bounds:
+        op = event.op
+        for f, value in op.given_operands():
+            if f.role is Role.read and event.is_candidate:
+                bounds = known.bounds_of(value)
+                if not bounds.fit_float32 and _is_computed(arithmetic, value):
+                    self._report(Rounded(op, arithmetic, f.name, bounds))
+        result = known.bounds_of(arithmetic.first)
+        dtype = info_of(op.required("dst")).dtype
+        for step in arithmetic.steps:
+            result = _applied(step, result, known)
+            if arithmetic.is_exact:
+                result = result if result.within(dtype) is result else any_of(dtype)
+            elif step.word in INEXACT and not result.fit_float32 and event.is_candidate:
+                self._report(Rounded(op, arithmetic, None, result))
+        if arithmetic.reduced is not None:
+            result = _reduced(arithmetic.reduced, result, arithmetic.terms)
+            if not result.fit_float32 and arithmetic.reduced in INEXACT and event.is_candidate:
+                self._report(Rounded(op, arithmetic, None, result))
+        return result
+
+    def _report(self, rounded: Rounded) -> None:
+        self.found.setdefault(rounded.op, rounded)
+
+
+def _is_computed(arithmetic: IntegerArithmetic, value: SSAValue) -> bool:
+    return any(value is operand for operand in arithmetic.operands)
+
+
+_STEPS = (8, 16, 20, 24, 32, 63)
+"""The widths to which bounds grow in a loop, in bits."""
+
+
+def _widened(bounds: Bounds) -> Bounds:
+    bits = next((n for n in _STEPS if bounds.magnitude <= 1 << n), _STEPS[-1])
+    return Bounds(-(1 << bits) if bounds.low < 0 else 0, 1 << bits)
+
+
+class _State:
+    """The known bounds before an instruction."""
+
+    def __init__(
+        self,
+        state: dict[int, Bounds | None],
+        ranges: Ranges,
+        constants: dict[int, Bounds],
+        op: NisaOp,
+    ):
+        self._state, self._ranges, self._constants, self._op = state, ranges, constants, op
+
+    def bounds_of(self, value: SSAValue) -> Bounds:
+        """Return the bounds of an operand that is a tile of integers, a number or a register."""
+        if not is_tile(value):
+            number = scalar_constant(value)
+            if number is not None:
+                return exactly(int(number))
+            known = self._ranges.range_of(value, self._op)
+            return _ANY if known is None else Bounds(known.low, known.high)
+        dtype, base = info_of(value).dtype, base_of(value)
+        if dtype.name not in INT32 or info_of(base).dtype.name not in INT32:
+            return any_of(dtype) if dtype.is_integer else _ANY
+        if isinstance(base.owner, ConstantOp):
+            return self._bounds_of_constant(base, base.owner)
+        if isinstance(base, BlockArgument):
+            return any_of(dtype)
+        bounds = self._state.get(id(base))
+        return any_of(dtype) if bounds is None else bounds.within(dtype)
+
+    def _bounds_of_constant(self, base: SSAValue, op: ConstantOp) -> Bounds:
+        known = self._constants.get(id(base))
+        if known is None:
+            stored: Any = f"<{'i' if info_of(base).dtype.signed else 'u'}4"
+            numbers = np.frombuffer(op.data.data, stored)
+            zeros = exactly(int(np.bitwise_or.reduce(numbers, initial=0))).zeros
+            known = Bounds(int(numbers.min(initial=0)), int(numbers.max(initial=0)), zeros)
+            self._constants[id(base)] = known
+        return known
+
+    def written_by(self, op: NisaOp) -> Bounds | None:
+        """Return the bounds of the integers that an instruction writes; None if unknown."""
+        rule = _WRITTEN.get(type(op))
+        return None if rule is None else rule(op, self)
+
+
+_ANY = Bounds(-(1 << 63), 1 << 63)
+
+
+def _applied(step: IntegerStep, value: Bounds, known: _State) -> Bounds:
+    word = step.word
+    if step.other is None:
+        unary = _UNARY.get(word)
+        return _ANY if unary is None else unary(value)
+    other = known.bounds_of(step.other)
+    one, two = (other, value) if step.reverse else (value, other)
+    return _combined(word, one, two)
+
+
+def _combined(word: str, one: Bounds, two: Bounds) -> Bounds:
+    """Return the bounds of `one op two`."""
+    if word in _BOOLEAN:
+        return Bounds(0, 1)
+    binary = _BINARY.get(word)
+    return _ANY if binary is None else binary(one, two)
+
+
+_BOOLEAN = (*COMPARISONS, "logical_and", "logical_or", "logical_xor")
+
+
+def _added(one: Bounds, two: Bounds) -> Bounds:
+    return Bounds(one.low + two.low, one.high + two.high, min(one.zeros, two.zeros))
+
+
+def _negated(one: Bounds) -> Bounds:
+    return Bounds(-one.high, -one.low, one.zeros)
+
+
+def _multiplied(one: Bounds, two: Bounds) -> Bounds:
+    ends = [a * b for a in (one.low, one.high) for b in (two.low, two.high)]
+    return Bounds(min(ends), max(ends), min(one.zeros + two.zeros, _ZERO_BITS))
+
+
+def _maximum(one: Bounds, two: Bounds) -> Bounds:
+    zeros = min(one.zeros, two.zeros)
+    return Bounds(max(one.low, two.low), max(one.high, two.high), zeros)
+
+
+def _minimum(one: Bounds, two: Bounds) -> Bounds:
+    return _negated(_maximum(_negated(one), _negated(two)))
+
+
+def _absolute(one: Bounds) -> Bounds:
+    return Bounds(0, one.magnitude, one.zeros)
+
+
+_BINARY: dict[str, Callable[[Bounds, Bounds], Bounds]] = {
+    "add": _added,
+    "subtract": lambda one, two: _added(one, _negated(two)),
+    "multiply": _multiplied,
+    "maximum": _maximum,
+    "minimum": _minimum,
+}
+_UNARY: dict[str, Callable[[Bounds], Bounds]] = {
+    "abs": _absolute,
+    "relu": lambda one: _maximum(one, exactly(0)),
+    "square": lambda one: _absolute(_multiplied(one, one)),
+}
+
+
+def _reduced(word: str, each: Bounds, terms: int) -> Bounds:
+    """Return the bounds of a reduction of `terms` elements."""
+    if word in ("add", "subtract"):
+        bounds = Bounds(
+            min(each.low * terms, each.low), max(each.high * terms, each.high), each.zeros
+        )
+        return bounds if word == "add" else bounds | _negated(bounds)
+    if word in ("maximum", "minimum"):
+        return each
+    if word in _BOOLEAN:
+        return Bounds(0, 1)
+    return each if terms == 1 else _ANY
+
+
+# ------------------------------------------------------------------ instructions without arithmetic
+
+
+def _copied(*names: str) -> Callable[[NisaOp, _State], Bounds | None]:
+    """Return the function for instructions whose results are elements of these operands."""
+
+    def written(op: NisaOp, known: _State) -> Bounds | None:
+        bounds = [known.bounds_of(op.required(name)) for name in names]
+        result = bounds[0]
+        for other in bounds[1:]:
+            result = result | other
+        return result
+
+    return written
+
+
+def _pattern(op: NisaOp, known: _State) -> Bounds | None:
+    offset = op.operand_named("offset")
+    result = exactly(0) if offset is None else known.bounds_of(offset)
+    rows = info_of(op.required("dst")).partitions
+    for step, count in [(op.value_of("channel_multiplier"), rows), *op.value_of("pattern")]:
+        result = _added(result, _multiplied(exactly(step), Bounds(0, max(count - 1, 0))))
+    return result
+
+
+def _number(name: str) -> Callable[[NisaOp, _State], Bounds | None]:
+    """Return the function for instructions that write an integer argument."""
+
+    def written(op: NisaOp, known: _State) -> Bounds | None:
+        number = op.value_of(name)
+        return exactly(int(number)) if float(number).is_integer() else None
+
+    return written
+
+
+def _selected(op: NisaOp, known: _State) -> Bounds | None:
+    other, chosen = _number("on_false_value")(op, known), _copied("on_true_tile")(op, known)
+    return None if other is None or chosen is None else other | chosen
+
+
+def _nonzero(op: NisaOp, known: _State) -> Bounds | None:
+    first, count = op.value_of("index_offset"), info_of(op.required("src")).free_size
+    padding = exactly(op.value_of("padding_val"))
+    return padding | Bounds(first, first + count) | Bounds(0, count)
+
+
+def _activated(op: NisaOp, known: _State) -> Bounds | None:
+    is_plain = op.operand_named("scale") is None and op.operand_named("bias") is None
+    return _copied("data")(op, known) if is_plain and op.value_of("op") == "copy" else None
+
+
+def _shifted(op: NisaOp, known: _State) -> Bounds | None:
+    """Return the bounds of a comparison, or of one bitvec operator with a number."""
+    if (op.value_of("op1") or op.value_of("op0")) in _BOOLEAN:
+        return Bounds(0, 1)
+    number = op.operand_named("operand0")
+    if number is None or is_tile(number) or op.value_of("op1") is not None:
+        return None
+    if op.value_of("reverse0") or not is_bitvec(op, "op0"):
+        return None
+    data, bits = known.bounds_of(op.required("data")), known.bounds_of(number).low
+    word = op.value_of("op0")
+    if word == "bitwise_and" and bits >= 0:
+        return Bounds(0, bits)
+    if word == "right_shift" and 0 < bits < 32:
+        limit = data.high if data.low >= 0 else 2**32 - 1
+        return Bounds(0, limit >> bits)
+    if word == "left_shift" and 0 <= bits < 32:
+        result = _multiplied(data, exactly(1 << bits))
+        dtype = info_of(op.required("dst")).dtype
+        return result if result.within(dtype) is result else None
+    return None
+
+
+def _masked(op: NisaOp, known: _State) -> Bounds | None:
+    """Return the bounds of a comparison, or of bits that are combined with a mask."""
+    if op.value_of("op") in _BOOLEAN:
+        return Bounds(0, 1)
+    one, two = (known.bounds_of(op.required(name)) for name in ("data1", "data2"))
+    if op.value_of("op") != "bitwise_and" or min(one.low, two.low) < 0:
+        return None
+    return Bounds(0, min(one.high, two.high))
+
+
+_WRITTEN: dict[type[NisaOp], Callable[[NisaOp, _State], Bounds | None]] = {
+    IotaOp: _pattern,
+    MemsetOp: _number("value"),
+    TensorCopyOp: _copied("src"),
+    DmaCopyOp: _copied("src"),
+    TensorCopyPredicatedOp: _copied("src"),
+    NcTransposeOp: _copied("data"),
+    DmaTransposeOp: _copied("src"),
+    NcStreamShuffleOp: _copied("src"),
+    NcNGatherOp: _copied("data"),
+    LocalGatherOp: _copied("src_buffer"),
+    AffineSelectOp: _selected,
+    SelectReduceOp: _copied("on_true", "on_false"),
+    ActivationOp: _activated,
+    TensorScalarOp: _shifted,
+    TensorTensorOp: _masked,
+    SequenceBoundsOp: lambda op, known: Bounds(0, info_of(op.required("segment_ids")).free_size),
+    NcFindIndex8Op: lambda op, known: Bounds(0, MAX_ELEMENTS),
+    TopkOp: lambda op, known: Bounds(0, op.value_of("n")),
+    NonzeroWithCountOp: _nonzero,
+}
+"""For each instruction without integer arithmetic, the bounds of the integers that it writes."""
+
+
+# ------------------------------------------------------------------ uses of results
+
+_CHOOSING = ("predicate", "index", "indices", "segment_ids", "vals")
+"""Operands that choose elements and do not become results."""
+
+
+def _exposed(kernel: KernelOp) -> set[int]:
+    """Return the allocations whose exact integers the caller or bit patterns depend on, by `id`."""
+    sources: dict[int, set[int]] = {}
+    sinks: list[int] = []
+    for op in kernel.operations:
+        touched = effects(op)
+        read = [
+            id(base_of(e.value))
+            for e in touched
+            if e.role is not Role.write and not e.touched.is_index and e.name not in _CHOOSING
+        ]
+        if type(op) in (ReturnOp, DevicePrintOp):
+            sinks += read
+            continue
+        if not is_instruction(op):
+            continue
+        if is_bitvec(op, *(name for name in ("op", "op0") if op.declares(name))):
+            sinks += read
+        for effect in touched:
+            base = base_of(effect.value)
+            if effect.role is Role.read or not info_of(effect.value).dtype.is_integer:
+                continue
+            if isinstance(base, BlockArgument):
+                sinks.append(id(base))
+            if not _is_decision(op, kernel.target):
+                sources.setdefault(id(base), set()).update(read)
+    exposed: set[int] = set()
+    while sinks:
+        base = sinks.pop()
+        if base not in exposed:
+            exposed.add(base)
+            sinks += sources.get(base, ())
+    return exposed
+
+
+def _is_decision(op: NisaOp, target: Target) -> bool:
+    """True if an instruction compares its operands, in float32."""
+    arithmetic = integer_arithmetic(op, target)
+    return arithmetic is not None and any(word in _BOOLEAN for word in arithmetic.words)
