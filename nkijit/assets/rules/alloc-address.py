@@ -30,5 +30,5 @@ error[alloc-address]: nl.ndarray: at address (64, 0) the tile reaches partition 
  10 |     tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf, address=(64, 0))
     |            ^^^^^^^^^^
    = result: %tile, sbuf 128x512 float32, allocated at alloc-address.py:10:12
-   = help: choose a (partition, byte) address that leaves room for the tile, or leave address= out
+   = help: write address=(0, 0) or a smaller partition
 """

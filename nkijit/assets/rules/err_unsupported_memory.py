@@ -26,5 +26,5 @@ error[err_unsupported_memory]: nl.load: 'tile' must be in hbm, it is in sbuf
     |
  11 |     nl.store(out, nl.load(tile))
     |                           ^^^^
-   = help: load it to SBUF, or store it to HBM, first
+   = help: 'tile' is on chip already: pass it to functions as it is, or copy it with nisa.tensor_copy
 """

@@ -33,5 +33,5 @@ error[gather-transpose]: nisa.dma_transpose: with indices 'src' has elements of 
  12 |     nisa.dma_transpose(dst=tile, src=rows)
     |                                      ^^^^
    = src: %x, private_hbm 128x128 float32, a view of %x (private_hbm 1024x128 float32), an argument of the kernel
-   = help: gather with nisa.dma_copy and transpose with nisa.nc_transpose
+   = help: store 'src' as nl.bfloat16, or gather with nisa.dma_copy and transpose with nisa.nc_transpose
 """

@@ -26,11 +26,11 @@ def right(x, rows):
 
 
 FINDING = r"""
-error[index-tile]: nki.view: the index is float32
+error[index-tile]: nki.view: 'index' must be int32 or uint32, it is float32
   --> index-tile.py:11:5
     |
  11 |     nisa.dma_copy(dst=tile, src=x.ap([[512, 64], [1, 512]], vector_offset=nl.load(rows)))
     |     ^^^^^^^^^^^^^
    = index: %sbuf, sbuf 64x1 float32, allocated at index-tile.py:11:75
-   = help: load the indices into such a tile with nisa.dma_copy
+   = help: allocate the index as nl.int32, or copy it into a tile of nl.int32 with nisa.tensor_copy, which converts the numbers
 """

@@ -17,9 +17,9 @@ def wrong(x, index):
 @nki.example(x="128x512:int32", index="128x4:uint32")
 @nki.jit
 def right(x, index):
-    out = nl.ndarray((128, 64), dtype=x.dtype, buffer=nl.shared_hbm)
+    out = nl.ndarray((128, 64), dtype=nl.float32, buffer=nl.shared_hbm)
     tile, numbers = nl.load(x), nl.load(index)
-    found = nl.ndarray((128, 64), dtype=x.dtype, buffer=nl.sbuf)
+    found = nl.ndarray((128, 64), dtype=nl.float32, buffer=nl.sbuf)
     nisa.tensor_copy(dst=found, src=tile.indirect(numbers))
     nisa.tensor_scalar(dst=found, data=found, op0=nl.add, operand0=1)
     nl.store(out, found)

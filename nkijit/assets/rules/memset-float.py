@@ -30,5 +30,5 @@ warning[memset-float]: nisa.memset: 'dst' is int32, but 'value' is the float 1.0
  11 |     nisa.memset(dst=tile, value=1.0)
     |                     ^^^^
    = dst: %tile, sbuf 128x512 int32, allocated at memset-float.py:10:12
-   = help: write the value as an integer, e.g. 2 in the place of 2.0
+   = help: write the value as an integer, 1 in the place of 1.0
 """

@@ -30,5 +30,5 @@ error[psum-address]: nl.ndarray: the tile is at byte 1024 of PSUM bank 0
  10 |     sums = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.psum, address=(0, 1024))
     |            ^^^^^^^^^^
    = result: %sums, psum 128x512 float32, allocated at psum-address.py:10:12
-   = help: use a multiple of 2048 (nl.tile_size.psum_bank_fmax_bytes), e.g. address=(0, 2048)
+   = help: begin at a bank, e.g. address=(0, 0); a bank has 2048 bytes (nl.tile_size.psum_bank_fmax_bytes)
 """
