@@ -27,8 +27,8 @@ def without_decorator(module: ModuleType, name: str | None = None) -> str:
         return ""
     listed = " and ".join(filter(None, (", ".join(found[:-1]), found[-1])))
     are, each = ("is", "it") if len(found) == 1 else ("are", "each kernel")
-    generations = [_generation(function) for function in _functions(module)]
-    generation = next(filter(None, generations), CURRENT)
+    used = [_generation(function) for function in _functions(module)]
+    generation = next((each for each in used if each), CURRENT)
     return f"{listed} {are} not decorated: write {_decorator(module, generation)} above {each}"
 
 
