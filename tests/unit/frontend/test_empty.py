@@ -72,7 +72,11 @@ def test_views_have_numpys_shapes(
     case: tuple[Callable[[Any], Any], tuple[int, ...]], make: Any, on_chip: bool
 ) -> None:
     view, shape = case
-    traced, seen = make(lambda x, t: view(t if on_chip else x).shape)
+
+    def use(x: Any, t: Any) -> tuple[int, ...]:
+        return view(t if on_chip else x).shape
+
+    traced, seen = make(use)
     assert tuple(seen) == shape
     assert not traced.diagnostics  # a view alone is no instruction
 
@@ -150,7 +154,15 @@ def test_results_that_nothing_would_write_are_errors(use: Any) -> None:
     assert caught.value.diagnostics[0].where[0].file == __file__
 
 
-@pytest.mark.parametrize("mask", [lambda i, j: j > 8, lambda i, j: (i < 0) & (j < 4)])
+def _beyond_the_columns(i: Any, j: Any) -> Any:
+    return j > 8
+
+
+def _before_the_rows(i: Any, j: Any) -> Any:
+    return (i < 0) & (j < 4)
+
+
+@pytest.mark.parametrize("mask", [_beyond_the_columns, _before_the_rows])
 def test_a_mask_that_holds_nowhere_is_noted(mask: Any) -> None:
     def use(x: Any, t: Any) -> None:
         i, j = cl.mgrid[0:128, 0:8]
