@@ -22,7 +22,7 @@ from nkijit.classic.destinations.forwarding import (
 )
 from nkijit.classic.indexing.boxes import TileBox, broadcast
 from nkijit.classic.indexing.expressions import Index, Mask, as_mask
-from nkijit.classic.indexing.masked_regions import MaskedRegion
+from nkijit.classic.indexing.masked_regions import MaskedRegion, masked_region
 from nkijit.classic.tensors.tensors import (
     ClassicTensor,
     ClassicTile,
@@ -236,7 +236,7 @@ class _Span:
             operands |= _reshaped(spanning, axes)
             spanning = {name: operands[name] for name in spanning}
         shape = spanned_by(call, spanning, axes) if spans is None else tuple(spans)
-        region = MaskedRegion.of(as_mask(call, mask), shape)
+        region = masked_region(call, as_mask(call, mask), shape)
         for name, operand in operands.items():
             if isinstance(operand, Masked) and name in axes:
                 region = _within(call, region, operand, axes[name], shape)

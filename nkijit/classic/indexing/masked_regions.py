@@ -44,8 +44,6 @@ class MaskedRegion:
             if box is None or box == before:
                 break
         if box is None:
-            message = f"it holds nowhere in {shape}, so the instruction is left out"
-            tracer_for("mask").record(EMPTY_SLICE, "mask", message)
             return MaskedRegion(None, ())
         return MaskedRegion(box, tuple(c for c in constraints if c.everywhere(box) is not True))
 
@@ -69,6 +67,18 @@ class MaskedRegion:
         if self.box is not None:
             for starts, sizes in _blocks(self.box, self.rest, 0):
                 yield TileBox(starts, sizes)
+
+
+def masked_region(call: str, mask: Mask, shape: tuple[int, ...]) -> MaskedRegion:
+    """Return the region of a tile of `shape` in which the mask of a call holds.
+
+    A mask that holds nowhere is noted, because the call then has no instructions.
+    """
+    region = MaskedRegion.of(mask, shape)
+    if region.box is None:
+        message = f"'mask' holds nowhere in {shape}, so the instruction is left out"
+        tracer_for(call).record(EMPTY_SLICE, call, message)
+    return region
 
 
 def _holds_in(constraint: Constraint, shape: tuple[int, ...]) -> bool:

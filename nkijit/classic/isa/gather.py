@@ -10,7 +10,7 @@ from nkijit import isa
 from nkijit.classic.calls.calls import Axis, readable, refuse_rest
 from nkijit.classic.indexing.boxes import TileBox
 from nkijit.classic.indexing.expressions import as_mask
-from nkijit.classic.indexing.masked_regions import MaskedRegion
+from nkijit.classic.indexing.masked_regions import MaskedRegion, masked_region
 from nkijit.classic.isa.bodies import refuse_dtype, returning
 from nkijit.classic.tensors.tensors import ClassicTensor, as_tensor
 from nkijit.dialects.hardware.targets import (
@@ -47,7 +47,7 @@ def nc_stream_shuffle(
     refuse_rest(call, kwargs)
     refuse_dtype(call, dst, dtype)
     source, target = as_tensor(call, "src", src), as_tensor(call, "dst", dst)
-    region = MaskedRegion.of(as_mask(call, mask), target.shape)
+    region = masked_region(call, as_mask(call, mask), target.shape)
     if region.box is None:
         return
     source_box = TileBox.whole(source.shape)

@@ -8,7 +8,7 @@ from typing import Any
 from nkijit import isa
 from nkijit.classic.indexing.boxes import broadcast
 from nkijit.classic.indexing.expressions import as_mask
-from nkijit.classic.indexing.masked_regions import MaskedRegion
+from nkijit.classic.indexing.masked_regions import masked_region
 from nkijit.classic.isa.bodies import returning, writing
 from nkijit.classic.isa.constants import as_member, dge_mode, engine, oob_mode
 from nkijit.classic.tensors.tensors import ClassicTensor, as_tensor, mark_masked
@@ -137,7 +137,7 @@ def dma_copy(
                     DMA_ARGUMENTS, call, f"with 'dst_rmw_op' '{name}' must be {only.name}"
                 )
         emit = functools.partial(_add_to, dst_rmw_op)
-    region = MaskedRegion.of(as_mask(call, mask), target.shape)
+    region = masked_region(call, as_mask(call, mask), target.shape)
     if broadcast(source.shape, target.shape) != target.shape:
         if not region.is_whole(target.shape):
             tracer_for(call).fail(

@@ -14,7 +14,7 @@ from nkijit.classic.calls.calls import (
     refuse_rest,
 )
 from nkijit.classic.indexing.expressions import as_mask
-from nkijit.classic.indexing.masked_regions import MaskedRegion
+from nkijit.classic.indexing.masked_regions import masked_region
 from nkijit.classic.language.tiles import transposed
 from nkijit.classic.tensors.tensors import (
     ClassicTensor,
@@ -65,7 +65,7 @@ def load(src: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any) -> Cla
     call = "nl.load"
     refuse_rest(call, kwargs)
     source = _in_hbm(call, "src", src, _NO_LOAD)
-    region = MaskedRegion.of(as_mask(call, mask), source.shape)
+    region = masked_region(call, as_mask(call, mask), source.shape)
     wanted = source.dtype if dtype is None else dtype
     if not region.rest:
         return functional(
@@ -106,7 +106,7 @@ def store(dst: Any, value: Any, *, mask: Any = None, **kwargs: Any) -> None:
     source = None
     if not _is_number(value):
         source = assignment.fitting(target, as_tensor(call, "value", value))
-    region = MaskedRegion.of(as_mask(call, mask), target.shape)
+    region = masked_region(call, as_mask(call, mask), target.shape)
     if region.box is None:
         mark_masked(target)
     for box in region.boxes():

@@ -46,7 +46,7 @@ def outside(x):
     tile = nl.load(x)
     nisa.reciprocal(dst=tile, data=3.0)
     # OUTSIDE: error[argument]: nisa.reciprocal: 'data': expected a tile, got 3.0 (float)
-    # OUTSIDE: error[view]: view of 'tile': slice 0:100 of dim 1 runs past its size 64; the shape is (128, 64); legal: 0 <= start < end <= 64, step >= 1
+    # OUTSIDE: error[view]: view of 'tile': slice 0:100 of dim 1 runs past its size 64; the shape is (128, 64); legal: 0 <= start <= end <= 64, step >= 1
     # OUTSIDE-NEXT: --> {{.*}}tracing-errors.py:[[# @LINE + 5]]:12
     # OUTSIDE-NEXT: |
     # OUTSIDE-NEXT: [[# @LINE + 3]] | part = tile[:, 0:100]

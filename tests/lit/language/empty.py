@@ -112,7 +112,7 @@ def classic(x):
     # CLASSIC-NEXT: --> {{.*}}empty.py:[[# @LINE + 1]]:
     nothing = cl.exp(tile[cl.arange(128)[:, None], cl.arange(0)[None, :]])
     assert nothing.shape == (128, 0)
-    # CLASSIC: warning[empty-slice]: mask: it holds nowhere in (128, 8), so the instruction is left out
+    # CLASSIC: warning[empty-slice]: nl.store: 'mask' holds nowhere in (128, 8), so the instruction is left out
     # CLASSIC-NEXT: --> {{.*}}empty.py:[[# @LINE + 1]]:
     cl.store(out[p, f], tile[p, f], mask=f > 8)
     # CLASSIC: warning[empty-slice]: nl.store: 'dst' (0, 8) is empty, so the instruction is left out
