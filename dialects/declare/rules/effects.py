@@ -1,8 +1,8 @@
 """Rules on arguments that other arguments of the instruction switch off.
 
 Each rule is about one argument that the kernel passes. An argument with its default value counts as
-omitted, also if the kernel passes that value. So does the number 0 for an argument without a
-default, which a call cannot omit.
+omitted, also if the kernel passes that value. So do the numbers 0 and 1 for an argument that a call
+cannot omit: they change nothing as the operand of an addition or a multiplication.
 """
 
 from __future__ import annotations
@@ -147,12 +147,16 @@ def _rule(
 
 
 def _is_passed(op: NisaOp, name: str) -> bool:
-    """True if an argument is given and differs from its default; without a default, from 0."""
+    """True if an argument is given and is not its default; if required, not in `_PLACEHOLDERS`."""
     field = op.SPEC.by_name[name]
     if not field.is_operand:
         return op.value_of(name) != field.default
     value = op.operand_named(name)
     if value is None:
         return False
-    default = 0 if field.default is None else field.default
-    return is_tile(value) or scalar_constant(value) != default
+    unused = _PLACEHOLDERS if field.required else (field.default,)
+    return is_tile(value) or scalar_constant(value) not in unused
+
+
+_PLACEHOLDERS = (0, 1)
+"""Numbers for an operand that a call cannot omit."""

@@ -66,6 +66,8 @@ class Bounds:
     low: int
     high: int
     zeros: int = 0
+    grown: bool = False
+    """True for integers that grow in a loop on the device, which count as small enough."""
 
     @property
     def magnitude(self) -> int:
@@ -75,18 +77,32 @@ class Bounds:
     @property
     def fit_float32(self) -> bool:
         """True if float32 represents all of the integers exactly."""
-        return self.magnitude <= MAX_INDEX << self.zeros
+        return self.grown or self.magnitude <= MAX_INDEX << self.zeros
 
     def __or__(self, other: Bounds) -> Bounds:
+        if self.grown or other.grown:
+            return _with_grown(self, other)
         low, high = min(self.low, other.low), max(self.high, other.high)
         return Bounds(low, high, min(self.zeros, other.zeros))
 
     def within(self, dtype: DType) -> Bounds:
         """Return the bounds after a conversion to an integer type."""
         ends = any_of(dtype)
+        if self.grown:
+            return self
         if ends.low <= self.low and self.high <= ends.high:
             return self
         return Bounds(max(self.low, ends.low), min(self.high, ends.high))
+
+
+def _with_grown(one: Bounds, two: Bounds) -> Bounds:
+    """Return the bounds of integers that depend on bounds that are grown, or on others."""
+    if not one.fit_float32:
+        return one
+    return _GROWN if two.fit_float32 else two
+
+
+_GROWN = Bounds(-MAX_INDEX, MAX_INDEX, grown=True)
 
 
 def any_of(dtype: DType) -> Bounds:
@@ -206,8 +222,9 @@ class _Flow:
         if one is None or two is None:
             return two if one is None else one
         both = one | two
-        # Bounds that a loop moves reach their fixed point in few steps.
-        return one if both == one else _widened(both)
+        if both == one:
+            return one
+        return _GROWN if both.fit_float32 else _ANY
 
     def visit(self, event: _Event, state: dict[int, Bounds | None], certain: bool) -> None:
         known = _State(state, self._ranges, self._constants, event.op)
@@ -252,15 +269,6 @@ class _Flow:
 
 def _is_computed(arithmetic: IntegerArithmetic, value: SSAValue) -> bool:
     return any(value is operand for operand in arithmetic.operands)
-
-
-_STEPS = (8, 16, 20, 24, 32, 63)
-"""The widths to which bounds grow in a loop, in bits."""
-
-
-def _widened(bounds: Bounds) -> Bounds:
-    bits = next((n for n in _STEPS if bounds.magnitude <= 1 << n), _STEPS[-1])
-    return Bounds(-(1 << bits) if bounds.low < 0 else 0, 1 << bits)
 
 
 class _State:
@@ -316,6 +324,8 @@ def _applied(step: IntegerStep, value: Bounds, known: _State) -> Bounds:
     word = step.word
     if step.other is None:
         unary = _UNARY.get(word)
+        if value.grown:
+            return value
         return _ANY if unary is None else unary(value)
     other = known.bounds_of(step.other)
     one, two = (other, value) if step.reverse else (value, other)
@@ -327,6 +337,8 @@ def _combined(word: str, one: Bounds, two: Bounds) -> Bounds:
     if word in _BOOLEAN:
         return Bounds(0, 1)
     binary = _BINARY.get(word)
+    if one.grown or two.grown:
+        return _with_grown(one, two)
     return _ANY if binary is None else binary(one, two)
 
 
@@ -375,6 +387,8 @@ _UNARY: dict[str, Callable[[Bounds], Bounds]] = {
 
 def _reduced(word: str, each: Bounds, terms: int) -> Bounds:
     """Return the bounds of a reduction of `terms` elements."""
+    if each.grown:
+        return each
     if word in ("add", "subtract"):
         bounds = Bounds(
             min(each.low * terms, each.low), max(each.high * terms, each.high), each.zeros

@@ -108,36 +108,41 @@ nki.kernel @pattern_exact() target=trn3 {
   nki.return %out
 }
 
-// Values that grow in a loop on the device.
-// CHECK: warning[rounded-integers]: nisa.tensor_scalar: computes nl.add of int32 in float32 on the Vector Engine, which is exact up to 2**24 (16777216), and 'dst' can reach {{[0-9]+}}
-nki.kernel @loop(%n: memref<1x1xi32, #nki.private_hbm>) target=trn3 {
+// The integers that a loop adds up may be any.
+// CHECK: warning[rounded-integers]: nisa.tensor_tensor: computes nl.add of int32 in float32 on the Vector Engine, which is exact up to 2**24 (16777216), and nothing limits 'data2' to that
+nki.kernel @loop(%x: memref<1x1xi32, #nki.private_hbm>) target=trn3 {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   %c9 = arith.constant 9 : i32
-  %one = arith.constant 1 : i64
   %t = nki.alloc : memref<1x1xi32, #nki.sbuf>
+  %each = nki.alloc : memref<1x1xi32, #nki.sbuf>
   %out = nki.alloc : memref<1x1xi32, #nki.shared_hbm>
   nisa.memset dst=%t, value=0
   scf.for %i = %c0 to %c9 step %c1 : i32 {
-    nisa.tensor_scalar dst=%t, data=%t, op0=add, operand0=%one
+    nisa.dma_copy dst=%each, src=%x
+    nisa.tensor_tensor dst=%t, data1=%t, data2=%each, op=add, engine=vector
   }
   nisa.dma_copy dst=%out, src=%t
   nki.return %out
 }
 
-// The value starts anew in each iteration.
+// A loop counts.
 nki.kernel @loop_exact() target=trn3 {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   %c9 = arith.constant 9 : i32
   %one = arith.constant 1 : i64
   %t = nki.alloc : memref<1x1xi32, #nki.sbuf>
+  %u = nki.alloc : memref<1x1xui32, #nki.sbuf>
   %out = nki.alloc : memref<1x1xi32, #nki.shared_hbm>
+  nisa.memset dst=%t, value=0
+  nisa.memset dst=%u, value=1
   scf.for %i = %c0 to %c9 step %c1 : i32 {
-    nisa.memset dst=%t, value=0
     nisa.tensor_scalar dst=%t, data=%t, op0=add, operand0=%one
-    nisa.dma_copy dst=%out, src=%t
+    nisa.tensor_scalar dst=%u, data=%u, op0=multiply, operand0=%one, op1=add, operand1=%one
+    nisa.tensor_tensor dst=%t, data1=%t, data2=%u, op=add, engine=vector
   }
+  nisa.dma_copy dst=%out, src=%t
   nki.return %out
 }
 

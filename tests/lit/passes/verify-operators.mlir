@@ -23,14 +23,13 @@ nki.kernel @other_categories(%x: memref<128x64xf32, #nki.private_hbm>) target=tr
 // CHECK: error[reduce-op]: nisa.activate2: 'reduce_op' must be nl.add, nl.maximum, nl.minimum, nl.abs_max or nl.abs_min, it is nl.multiply
 // CHECK: error[reduce-cmd]: nisa.activate2: 'reduce_cmd' must be idle, reset, reduce or reset_reduce, it is load_reduce
 nki.kernel @operators(%x: memref<128x64xf32, #nki.private_hbm>) target=trn3 {
-  %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>
   nisa.activation dst=%tile, op=add, data=%tile
   nisa.tensor_scalar dst=%tile, data=%tile, op0=add, operand0=%one, reverse1=true
   nisa.activate2 dst=%tile, op=exp, data=%tile, imm0=%one, imm1=%one, op0=add, op1=add
   nisa.dma_copy dst=%tile, src=%x, priority=9
-  nisa.activate2 dst=%tile, op=exp, data=%tile, imm0=%zero, imm1=%zero, op0=bypass, op1=bypass, reverse0=true, reduce_op=multiply, reduce_cmd=load_reduce
+  nisa.activate2 dst=%tile, op=exp, data=%tile, imm0=%one, imm1=%one, op0=bypass, op1=bypass, reverse0=true, reduce_op=multiply, reduce_cmd=load_reduce
   nki.return
 }
 

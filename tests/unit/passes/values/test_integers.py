@@ -5,7 +5,6 @@ from __future__ import annotations
 from random import Random
 
 import numpy as np
-import pytest
 
 import nkijit as nki
 import nkijit.isa as nisa
@@ -60,7 +59,6 @@ def _kernel(start: int, step: int, operators: list[tuple[str, int]], reduced: bo
     return kernel, values
 
 
-@pytest.mark.filterwarnings("ignore::nkijit.NkiWarning")
 def test_kernels_without_findings_are_exact() -> None:
     """The bounds that verification knows before a run hold for every value of the run."""
     silent = rounded = 0

@@ -365,17 +365,18 @@ nki.kernel @activation_no_effect() target=trn3 {
   nki.return
 }
 
-// The number 0 for what an operator does not take, the default of relu_param for a function
+// The numbers 0 and 1 for what an operator does not take, the default of relu_param for a function
 // without parameter, a slope for prelu; a reset whose identity depends on the operator.
 nki.kernel @activate2_no_effect() target=trn3 {
   %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
   %two = arith.constant 2.0 : f32
   %column = nki.alloc : memref<128x1xf32, #nki.sbuf>
   %dst = nki.alloc : memref<128x64xf32, #nki.sbuf>
   %data = nki.alloc : memref<128x64xf32, #nki.sbuf>
   nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%two, imm1=%column, op0=multiply, op1=add
   nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%two, imm1=%zero, op0=multiply, op1=bypass
-  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%zero, imm1=%zero, op0=bypass, op1=bypass
+  nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%one, imm1=%zero, op0=bypass, op1=bypass
   nisa.activate2 dst=%dst, op=prelu, data=%data, imm0=%two, imm1=%two, op0=multiply, op1=add, relu_param=%two
   nisa.activate2 dst=%dst, op=relu, data=%data, imm0=%two, imm1=%two, op0=multiply, op1=add, relu_param=%zero
   nisa.activate2 dst=%dst, op=exp, data=%data, imm0=%two, imm1=%two, op0=multiply, op1=add, reduce_op=add, reduce_cmd=reset
