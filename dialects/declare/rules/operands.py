@@ -88,9 +88,11 @@ def _other_buffer(
     """
     dst = tile_of(op, "dst") if "dst" in op.SPEC.by_name else None
     is_read = op.SPEC.by_name[name.partition("[")[0]].role is Role.read
-    may_be_dst = is_read and dst is not None and wanted in _legal(op, "dst")
-    if may_be_dst and dst.region in regions and dst.region not in _legal(op, "dst"):
-        return f"the operands look exchanged: 'dst' comes first, probably {variable(op, name)}"
+    if is_read and dst is not None and dst.region in regions:
+        legal = _legal(op, "dst")
+        # Each of the two is legal in the place of the other.
+        if wanted in legal and dst.region not in legal:
+            return f"the operands look exchanged: 'dst' comes first, probably {variable(op, name)}"
     if is_read:
         return _copied_before(variable(op, name), regions, wanted)
     copy = "nisa.dma_copy (nl.store)" if {wanted, regions[0]} & set(HBM) else "nisa.tensor_copy"
