@@ -94,7 +94,7 @@ def _other_buffer(
         if wanted in legal and dst.region not in legal:
             return f"the operands look exchanged: 'dst' comes first, probably {variable(op, name)}"
     if is_read:
-        return _copied_before(variable(op, name), regions, wanted)
+        return copied_before(variable(op, name), regions, wanted)
     copy = "nisa.dma_copy (nl.store)" if {wanted, regions[0]} & set(HBM) else "nisa.tensor_copy"
     return (
         f"write to a tile that is allocated with buffer=nl.{regions[0].value}, and copy it from "
@@ -109,7 +109,7 @@ def _legal(op: NisaOp, name: str) -> tuple[MemoryRegion, ...]:
     return next((buffers for buffers in named if buffers is not None), tuple(MemoryRegion))
 
 
-def _copied_before(operand: str, regions: tuple[MemoryRegion, ...], wanted: MemoryRegion) -> str:
+def copied_before(operand: str, regions: tuple[MemoryRegion, ...], wanted: MemoryRegion) -> str:
     """Return the help for a read operand in an illegal buffer."""
     if wanted in HBM:
         return f"load it first, e.g. tile = nl.load({operand}), and pass the tile"
