@@ -220,6 +220,7 @@ def _transpose_buffers(op: NisaOp, target: Target) -> Violation | None:
         "the Tensor Engine transposes from sbuf to psum, "
         f"'data' is in {data.region.value} and 'dst' in {dst.region.value}",
         ("dst", "data"),
+        "allocate 'dst' with buffer=nl.psum, and copy 'data' to SBUF if it is not there",
     )
 
 

@@ -246,7 +246,7 @@ def _key_source(key: _Key) -> str:
 class _Checker:
     """Replaces the tracer for trial views, so that an invalid view raises an exception."""
 
-    is_open = False
+    is_open = is_classic = False
 
     def fail(self, *_: Any) -> NoReturn:
         raise ViewError("there is no such view")

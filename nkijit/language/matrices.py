@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nkijit import isa
+from nkijit.dialects.declare.rules.operands import copied_before
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.operands import ARGUMENT, BUFFER
 from nkijit.dialects.rule_texts.shapes import MATMUL_SHAPE, MATMUL_TILE
@@ -137,7 +138,8 @@ def _check_matrix(
         tracer.wrong_argument(call, name, "a tensor", value)
     if value.buffer not in buffers:
         legal = "hbm" if is_hbm(buffers[0]) else " or ".join(buffer.value for buffer in buffers)
-        tracer.fail(BUFFER, call, f"'{name}' must be in {legal}, it is in {value.buffer.value}")
+        message = f"'{name}' must be in {legal}, it is in {value.buffer.value}"
+        tracer.fail(BUFFER, call, message, copied_before(value.name, buffers, value.buffer))
     if value.ndim != 2:
         tracer.fail(
             ARGUMENT,

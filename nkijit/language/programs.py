@@ -54,7 +54,8 @@ def program_ndim() -> int:
 def _check_axis(call: str, axis: Any) -> None:
     tracer = tracer_for(call)
     if axis != 0:
-        tracer.fail(UNSUPPORTED, call, f"the launch grid has one axis, got axis {axis!r}")
+        help = f"write {call}(0): kernel[2](…), or -c 2, launches two programs along axis 0"
+        tracer.fail(UNSUPPORTED, call, f"the launch grid has one axis, got axis {axis!r}", help)
 
 
 __all__ = ["num_programs", "program_id", "program_ndim"]

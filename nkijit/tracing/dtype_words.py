@@ -43,7 +43,7 @@ class UnknownDTypeError(ValueError):
         word = name_of(value)
         near = word_of_nl(word) or _suggested(value, word)
         self.help = _help(value, word, near)
-        """The spelling to write instead."""
+        """The text to write instead."""
         if word in _WIDE:
             reason = f"; NKI has no {word}"
         elif near:

@@ -312,6 +312,11 @@ class Tracer:
         return any(scope.block is block for scope in self._scopes)
 
     @property
+    def is_classic(self) -> bool:
+        """Whether the kernel is of the classic API."""
+        return self.kernel.classic is not None
+
+    @property
     def is_open(self) -> bool:
         """Whether the trace can still be extended; user code may continue after the trace's end."""
         return current_tracer.get() is self and not self._failed

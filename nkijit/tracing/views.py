@@ -197,7 +197,7 @@ class TensorView(NKIObject):
         """End the trace at a view that is impossible; `help` as in `ViewError`."""
         tracer = self.storage.tracer
         name = "t" if self.name == self.buffer.value else self.name
-        text = helps.named(help, name, classic=tracer.kernel.classic is not None)
+        text = helps.named(help, name, classic=tracer.is_classic)
         tracer.fail(VIEW, f"view of '{self.name}'", message, text)
 
     def _dtype_named(self, dtype: Any) -> DType:

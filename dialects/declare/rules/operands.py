@@ -88,16 +88,13 @@ def _other_buffer(
     """
     dst = tile_of(op, "dst") if "dst" in op.SPEC.by_name else None
     is_read = op.SPEC.by_name[name.partition("[")[0]].role is Role.read
-    if (
-        is_read
-        and dst is not None
-        and wanted in (of_dst := _legal(op, "dst"))
-        and dst.region in regions
-        and dst.region not in of_dst
-    ):
-        return f"the operands look exchanged: 'dst' comes first, probably {variable(op, name)}"
+    if is_read and dst is not None and dst.region in regions:
+        legal = _legal(op, "dst")
+        # Each of the two is legal in the place of the other.
+        if wanted in legal and dst.region not in legal:
+            return f"the operands look exchanged: 'dst' comes first, probably {variable(op, name)}"
     if is_read:
-        return _copied_before(variable(op, name), regions, wanted)
+        return copied_before(variable(op, name), regions, wanted)
     copy = "nisa.dma_copy (nl.store)" if {wanted, regions[0]} & set(HBM) else "nisa.tensor_copy"
     return (
         f"write to a tile that is allocated with buffer=nl.{regions[0].value}, and copy it from "
@@ -112,7 +109,7 @@ def _legal(op: NisaOp, name: str) -> tuple[MemoryRegion, ...]:
     return next((buffers for buffers in named if buffers is not None), tuple(MemoryRegion))
 
 
-def _copied_before(operand: str, regions: tuple[MemoryRegion, ...], wanted: MemoryRegion) -> str:
+def copied_before(operand: str, regions: tuple[MemoryRegion, ...], wanted: MemoryRegion) -> str:
     """Return the help for a read operand in an illegal buffer."""
     if wanted in HBM:
         return f"load it first, e.g. tile = nl.load({operand}), and pass the tile"

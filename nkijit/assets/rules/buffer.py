@@ -27,5 +27,5 @@ error[buffer]: nl.matmul: 'x' must be in sbuf, it is in private_hbm
    |
  8 |     product = nl.matmul(x, x)
    |                         ^
-   = help: copy it first: from HBM to SBUF with nl.load or nisa.dma_copy, between SBUF and PSUM with nisa.tensor_copy, from SBUF to HBM with nl.store
+   = help: load it first, e.g. tile = nl.load(x), and pass the tile
 """

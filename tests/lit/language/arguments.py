@@ -153,3 +153,12 @@ def returned_array(x):
 # CHECK: = help: call the function, store its result to a tensor in HBM, and return that
 def returned_function(x):
     return nl.exp
+
+
+@nki.jit
+def second_axis(x):
+    # CHECK: error[unsupported]: nl.program_id: the launch grid has one axis, got axis 1
+    # CHECK-NEXT: --> {{.*}}arguments.py:[[# @LINE + 2]]:12
+    # CHECK: = help: write nl.program_id(0): kernel[2](…), or -c 2, launches two programs along axis 0
+    half = nl.program_id(1)
+    nl.load(x[nl.ds(64 * half, 64)])
