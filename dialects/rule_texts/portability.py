@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nkijit.dialects.rule_texts.registry import rule
-from nkijit.dialects.rule_texts.text import WarningGroup
+from nkijit.dialects.rule_texts.text import RuleText, WarningGroup
 
 PORTABLE = "portable"
 """The category of the rules of this module."""
@@ -81,7 +81,7 @@ PORTABLE_VALUE = rule(
     PORTABLE,
     "Values in kernels are None, booleans, numbers of 32 bits, strings and tensors, in tuples, "
     "lists, dictionaries and objects: no sets, bytes, complex numbers or wider integers.",
-    "use one of the values and containers that kernels have",
+    "use a list, a tuple or a dictionary, and integers of 32 bits",
     _GUIDE,
     group=WarningGroup.portability,
 )
@@ -90,7 +90,7 @@ PORTABLE_CLASS = rule(
     PORTABLE,
     "A class that a kernel uses inherits from NKIObject and from no other class, or is an Enum, "
     "and keeps its fields in the object's dictionary.",
-    "make NKIObject the only base, and leave out __slots__",
+    "inherit from nl.NKIObject alone, e.g. class Config(nl.NKIObject), and leave out __slots__",
     _GUIDE,
     group=WarningGroup.portability,
 )
@@ -159,7 +159,14 @@ PORTABLE_DEFECT = rule(
 )
 
 FOUND_BY_TRACING = (PORTABLE_NUMBER, PORTABLE_FIELD)
-"""The portability rules that are checked while a kernel is traced, instead of in its source."""
+"""The portability rules that are checked while a kernel is traced, not on its source."""
+
+
+def is_of_source(rule: RuleText) -> bool:
+    """Return whether a rule is checked on a kernel's source, by `nkijit verify --portable`."""
+    return rule.category == PORTABLE and rule not in (*FOUND_BY_TRACING, PORTABLE_DEFECT)
+
+
 _RELEASES = "NKI release notes and migration guides, 0.1.0 to 0.7.0"
 
 PORTABLE_NAME = rule(

@@ -25,7 +25,7 @@ from nkijit.dialects.rule_texts import RULE_TEXTS
 from nkijit.dialects.rule_texts.text import ErrorKind, RuleText
 from nkijit.dialects.spelling import did_you_mean
 from nkijit.passes.verify.rules import CATEGORIES
-from nkijit.reference.pairs import pair_of
+from nkijit.reference.pairs import command_of, pair_of, source_release
 from nkijit.releases.table import since
 
 
@@ -166,7 +166,7 @@ def explain_rule(rule_id: str) -> str:
     ]
     pair = pair_of(rule_id)
     parts = [] if pair is None else [pair.wrong, pair.finding, pair.right]
-    titles = ("wrong:", "nkijit verify:", "right:")
+    titles = ("wrong:", f"{command_of(rule_id)}:", "right:")
     shown = [
         f"\n{title}\n\n{textwrap.indent(part, '    ')}"
         for title, part in zip(titles, parts, strict=False)
@@ -365,8 +365,12 @@ def _pair_as_markdown(rule_id: str) -> list[str]:
     pair = pair_of(rule_id)
     if pair is None:
         return []
+    reported = (
+        [f"`{command_of(rule_id)}` reports:\n"] if source_release(rule_id) is not None else []
+    )
     return [
         f"```python\n{pair.wrong}```\n",
+        *reported,
         f"```text\n{pair.finding}```\n",
         f"Corrected:\n\n```python\n{pair.right}```\n",
     ]

@@ -12,7 +12,7 @@ from nkijit.dialects.rule_texts.initialisation import (
     READ_UNWRITTEN,
     UNDEFINED_USE,
 )
-from nkijit.dialects.rule_texts.portability import FOUND_BY_TRACING, PORTABLE
+from nkijit.dialects.rule_texts.portability import PORTABLE, is_of_source
 from nkijit.dialects.rule_texts.text import RuleText, WarningGroup
 from nkijit.host.installed import is_library_file
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
@@ -69,8 +69,7 @@ def findings(
     found = [d for d in found if d.rule not in unchecked]
 
     def is_checked(rule: RuleText) -> bool:
-        of_trace = rule.category != PORTABLE or rule in FOUND_BY_TRACING
-        return complete and of_trace and rule not in unchecked
+        return complete and not is_of_source(rule) and rule not in unchecked
 
     return shown(found, kernels, is_checked)
 

@@ -13,11 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from nkijit.dialects.rule_texts.portability import (
-    FOUND_BY_TRACING,
-    PORTABLE,
-    PORTABLE_DEFECT,
-)
+from nkijit.dialects.rule_texts.portability import is_of_source
 from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.passes.diagnostics.findings import Findings, in_source_order
 from nkijit.passes.diagnostics.places import Position
@@ -50,9 +46,7 @@ def portability(
         check.argument(argument, value, subject, start)
 
     def is_checked(rule: RuleText) -> bool:
-        of_trace = rule in FOUND_BY_TRACING or rule is PORTABLE_DEFECT
-        is_source_rule = rule.category == PORTABLE and not of_trace
-        return is_source_rule and is_held(rule.id, target_release)
+        return is_of_source(rule) and is_held(rule.id, target_release)
 
     found = suppress(check.found, check.checked_lines, is_checked)
     return Findings(in_source_order(found))

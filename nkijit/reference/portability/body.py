@@ -88,7 +88,7 @@ class FunctionChecker(ast.NodeVisitor):
         arguments = self._definition.args
         if arguments.kwonlyargs and arguments.vararg is None:
             name = arguments.kwonlyargs[0].arg
-            message = f"'{name}' comes behind a * and is keyword-only"
+            message = f"'{name}' comes after a * and is keyword-only"
             self._report(PORTABLE_KEYWORD_ONLY, arguments.kwonlyargs[0], message)
         for default in (*arguments.defaults, *arguments.kw_defaults):
             if isinstance(default, (ast.List, ast.ListComp)):
@@ -144,7 +144,7 @@ class FunctionChecker(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Import(self, node: ast.Import | ast.ImportFrom) -> None:
-        self._report(PORTABLE_IMPORT, node, "import stands in the body")
+        self._report(PORTABLE_IMPORT, node, "an import is in the body")
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         self.visit_Import(node)
@@ -186,12 +186,12 @@ class FunctionChecker(ast.NodeVisitor):
         self.visit_Yield(node)
 
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> None:
-        message = "a generator expression is no value of the language"
+        message = "a generator expression is not a value of the language"
         self._report(PORTABLE_GENERATOR, node, message)
         self.generic_visit(node)
 
     def visit_Set(self, node: ast.Set | ast.SetComp) -> None:
-        self._report(PORTABLE_VALUE, node, "a set is no value of the language")
+        self._report(PORTABLE_VALUE, node, "a set is not a value of the language")
         self.generic_visit(node)
 
     def visit_SetComp(self, node: ast.SetComp) -> None:
@@ -222,7 +222,7 @@ class FunctionChecker(ast.NodeVisitor):
 
     def _key(self, key: ast.expr | None) -> None:
         if key is not None and self._names.is_no_string(key):
-            message = f"the key {ast.unparse(key)} is no string"
+            message = f"the key {ast.unparse(key)} is not a string"
             self._report(PORTABLE_DICT_KEY, key, message)
 
     def visit_Compare(self, node: ast.Compare) -> None:
@@ -258,7 +258,7 @@ class FunctionChecker(ast.NodeVisitor):
     def visit_Call(self, node: ast.Call) -> None:
         function = self._names.value_of(node.func)
         if function in (set, frozenset, bytes, bytearray, complex):
-            message = f"{function.__name__} makes no value of the language"
+            message = f"{function.__name__} does not create a value of the language"
             self._report(PORTABLE_VALUE, node, message)
         for place, message in self._api.of_call(node):
             self._report(PORTABLE_ARGUMENT, place, message)

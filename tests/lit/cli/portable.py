@@ -44,7 +44,7 @@ TABLE = {}
 
 @nki.jit
 # CHECK: warning[portable-list-argument]: kernel 'kernel': a parameter's default is a list
-# CHECK: warning[portable-keyword-only]: kernel 'kernel': 'b' comes behind a * and is keyword-only
+# CHECK: warning[portable-keyword-only]: kernel 'kernel': 'b' comes after a * and is keyword-only
 def kernel(x, a=[1, 2], *, b=1):  # noqa: B006
     # CHECK: warning[portable-try]: kernel 'kernel': try is not part of the language
     try:
@@ -55,14 +55,14 @@ def kernel(x, a=[1, 2], *, b=1):  # noqa: B006
     match a:
         case _:
             pass
-    # CHECK: warning[portable-generator]: kernel 'kernel': a generator expression is no value of the language
+    # CHECK: warning[portable-generator]: kernel 'kernel': a generator expression is not a value of the language
     tuple(i for i in a)
-    # CHECK: warning[portable-import]: kernel 'kernel': import stands in the body
+    # CHECK: warning[portable-import]: kernel 'kernel': an import is in the body
     import math
 
-    # CHECK: warning[portable-dict-key]: kernel 'kernel': the key 1 is no string
+    # CHECK: warning[portable-dict-key]: kernel 'kernel': the key 1 is not a string
     tiles = {1: math.pi}
-    # CHECK: warning[portable-value]: kernel 'kernel': a set is no value of the language
+    # CHECK: warning[portable-value]: kernel 'kernel': a set is not a value of the language
     tiles["set"] = {1, 2}
     # CHECK: warning[portable-class]: class 'Plain': it inherits from object, not from NKIObject alone
     tiles["plain"] = Plain()

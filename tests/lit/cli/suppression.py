@@ -39,7 +39,7 @@ def kernel(x):
     if x is None:  # nkijit: ignore[portable-identity]
         return tile
     # PYTHON-NOT: {{.*}}portable-identity{{.*}}
-    # PYTHON: warning[portable-value]: kernel 'kernel': a set is no value of the language
+    # PYTHON: warning[portable-value]: kernel 'kernel': a set is not a value of the language
     # PYTHON: warning[unknown-rule]: ignore[portable-values]: there is no rule 'portable-values'; did you mean 'portable-value'?
     # PYTHON: 3 warnings
     nisa.memset(dst=tile, value=len({1}))  # nkijit: ignore[portable-values]

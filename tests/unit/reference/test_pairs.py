@@ -13,7 +13,7 @@ from nkijit.discovery.python_files import run_text
 from nkijit.discovery.selection import chosen_of
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.reference.catalogue import explain, rule_as_markdown
-from nkijit.reference.pairs import Pair, pair_of, rules_with_pair
+from nkijit.reference.pairs import Pair, pair_of, rules_with_pair, source_release
 
 FOLDER = ROOT / "nkijit" / "assets" / "rules"
 
@@ -30,10 +30,13 @@ def _pair(rule: str) -> Pair:
 def _findings(rule: str, name: str) -> Found:
     file = f"{rule}.py"
     (chosen,) = chosen_of(run_text(_pair(rule).source, file), file, name)
+    arguments, release = chosen.checked(), source_release(rule)
     try:
-        found = chosen.kernel.trace(**chosen.checked()).diagnostics
+        found = [*chosen.kernel.trace(**arguments).diagnostics]
     except NkiValidationError as error:
-        found = error.diagnostics
+        found = [*error.diagnostics]
+    if release is not None:
+        found += chosen.kernel.portability(nki=release.version, **arguments)
     return [(d.rule.id, d) for d in found]
 
 
@@ -68,3 +71,10 @@ def test_explanations_show_the_pair(rule: str) -> None:
     for shown in (explain(rule), rule_as_markdown(rule)):
         for text in (pair.wrong, pair.finding, pair.right):
             assert all(line.strip() in shown for line in text.splitlines())
+
+
+def test_explanations_name_the_command_of_source_rules() -> None:
+    assert "\nnkijit verify --portable --nki 0.6:\n" in explain("portable-identity")
+    assert "`nkijit verify --portable --nki 0.6` reports:" in rule_as_markdown("portable-identity")
+    assert "\nnkijit verify --portable:\n" in explain("portable-loop")
+    assert "\nnkijit verify:\n" in explain("portable-field")
