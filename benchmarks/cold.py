@@ -24,13 +24,12 @@ LIMITS = {"reused": 12.0, "blocks": 12.0, "masked": 16.0, "on_device": 18.0}
 
 
 def operations(module: ModuleOp) -> list[Operation]:
-    """Return the operations of a module's only kernel, including those in loops."""
-    (kernel,) = kernels_of(module)
-    return list(kernel.operations)
+    """Return the operations of a module's kernels, including those in loops."""
+    return [op for kernel in kernels_of(module) for op in kernel.operations]
 
 
 def bare_creation(module: ModuleOp) -> Callable[[], Block]:
-    """Return a function that creates a kernel's operations with xDSL's low-level constructor.
+    """Return a function that creates the operations of kernels with xDSL's low-level constructor.
 
     It appends all of them to one block, loops without their bodies.
     """
