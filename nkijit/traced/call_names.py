@@ -235,11 +235,14 @@ class Source:
                     self.imported[name.asname or name.name] = f"{node.module}.{name.name}"
 
     def alias(self, module: str) -> str | None:
-        """Return how the file names a module of the API (`language`, `isa`), or None."""
-        paths = [f"{package}.{module}" for package in _PACKAGES]
+        """Return how the file names a module of the API (`language`, `isa`), or None.
+
+        In a file that imports both API generations, it is the module of the current one.
+        """
+        packages = tuple(reversed(_PACKAGES))
         names = {path: name for name, path in self.imported.items()}
-        known = [names[path] for path in paths if path in names]
-        known += [f"{names[path]}.{module}" for path in _PACKAGES if path in names]
+        known = [names[path] for p in packages if (path := f"{p}.{module}") in names]
+        known += [f"{names[path]}.{module}" for path in packages if path in names]
         return known[0] if known else None
 
     def function(self, named: ast.expr) -> tuple[str, Any] | None:
