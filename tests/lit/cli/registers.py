@@ -24,7 +24,7 @@ def repeated(x, count):
     def body(i):
         nisa.activation(dst=tile, op=nl.tanh, data=tile)
 
-    # UNWRITTEN: error[read-unwritten]: {{.*}}: register 'count' is read, but nothing has written it
+    # UNWRITTEN: error[read-unwritten]: nl.fori_loop: register 'count' is read, but nothing has written it
     # UNWRITTEN-NEXT: --> {{.*}}registers.py:[[# @LINE + 2]]
     # UNWRITTEN: = help: write it first: nisa.register_load(count, tile), where the tile has one integer, or nisa.register_move(count, 4)
     nl.fori_loop(0, count, body)
@@ -46,7 +46,7 @@ def late(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     tile = nl.load(x)
     more = nisa.register_alloc()
-    # LATE: error[read-unwritten]: {{.*}}: register 'more' is read, but nothing has written it
+    # LATE: error[read-unwritten]: {{[a-z.]+}}: register 'more' is read, but nothing has written it
     while more:
         nisa.activation(dst=tile, op=nl.tanh, data=tile)
         nisa.register_move(more, 0)
