@@ -193,7 +193,10 @@ class _Shared:
         return _Shared(
             reach,
             cells,
-            *([marks() for _ in bases] for _ in range(4)),
+            [marks() for _ in bases],
+            [marks() for _ in bases],
+            [marks() for _ in bases],
+            [marks() for _ in bases],
         )
 
     def note(self, core: int, effect: Effect, number: int) -> None:
