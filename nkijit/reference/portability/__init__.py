@@ -15,8 +15,8 @@ from typing import Any
 
 from nkijit.dialects.rule_texts.portability import (
     FOUND_BY_TRACING,
+    FOUND_IN_TRACE,
     PORTABLE,
-    PORTABLE_DEFECT,
 )
 from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.passes.diagnostics.findings import Findings, in_source_order
@@ -50,7 +50,7 @@ def portability(
         check.argument(argument, value, subject, start)
 
     def is_checked(rule: RuleText) -> bool:
-        of_trace = rule in FOUND_BY_TRACING or rule is PORTABLE_DEFECT
+        of_trace = rule in FOUND_BY_TRACING or rule in FOUND_IN_TRACE
         is_source_rule = rule.category == PORTABLE and not of_trace
         return is_source_rule and is_held(rule.id, target_release)
 

@@ -58,7 +58,7 @@ def filled(x):
     return out
 
 
-# A barrier orders what core 0 has written before, not what core 1 writes after.
+# A barrier orders only the writes before it.
 @nki.jit
 @nki.example(x="128x512:float32")
 def later_phase(x):
