@@ -91,3 +91,12 @@ PSUM_INTERLEAVED = rule(
     f"{ARCH}, accumulation in PSUM",
     group=WarningGroup.suspicious,
 )
+REGISTER_BITS = rule(
+    "register-bits",
+    "dataflow",
+    "A register that bounds a loop, selects elements or is computed with is loaded from an "
+    "integer tensor: register_load loads the bits of a float without a conversion.",
+    "convert the value first: copy it with nisa.tensor_copy into an int32 tile, and load that",
+    f"{ISA}, register_load",
+    group=WarningGroup.suspicious,
+)

@@ -158,13 +158,24 @@ PORTABLE_DEFECT = rule(
     group=WarningGroup.portability,
 )
 
+PORTABLE_OUTPUT = rule(
+    "portable-output",
+    PORTABLE,
+    "A kernel returns tensors in shared HBM: since NKI 0.3 the vendor's compiler fails for others.",
+    "allocate the result with buffer=nl.shared_hbm",
+    "NKI migration guides, 0.3.0, output tensors",
+    group=WarningGroup.portability,
+)
+
 FOUND_BY_TRACING = (PORTABLE_NUMBER, PORTABLE_FIELD)
 """The portability rules that are checked while a kernel is traced, not on its source."""
+FOUND_IN_TRACE = (PORTABLE_DEFECT, PORTABLE_OUTPUT)
+"""The portability rules that are checked in a traced kernel, for a given release."""
 
 
 def is_of_source(rule: RuleText) -> bool:
     """Return whether a rule is checked on a kernel's source, by `nkijit verify --portable`."""
-    return rule.category == PORTABLE and rule not in (*FOUND_BY_TRACING, PORTABLE_DEFECT)
+    return rule.category == PORTABLE and rule not in (*FOUND_BY_TRACING, *FOUND_IN_TRACE)
 
 
 _RELEASES = "NKI release notes and migration guides, 0.1.0 to 0.7.0"

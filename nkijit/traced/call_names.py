@@ -142,7 +142,7 @@ def _in_the_users_names(message: str, call: _Call, imported: Container[str]) -> 
 
 _INSTRUCTIONS = ("nisa.", "ncc.")
 _OF_VIEWS = "nki.view"
-_OF_THE_IR = (*_INSTRUCTIONS, "nki.alloc", "nki.device_print", "scf.", _OF_VIEWS)
+_OF_THE_IR = (*_INSTRUCTIONS, "nki.alloc", "nki.device_print", "nki.read", "scf.", _OF_VIEWS)
 """Prefixes of operation names in the IR that may differ from the called function's name."""
 _QUOTED = re.compile(r"'(\w+)'")
 _SUBJECT = re.compile(r"'(\w+)'(?!:)")

@@ -1,24 +1,28 @@
-"""Warnings about instructions that a release of NKI is known to get wrong."""
+"""Warnings about instructions that a release of NKI gets wrong, and results that it refuses."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from nkijit.dialects.hardware.words import MemoryRegion
+from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.dialects.rule_texts.portability import PORTABLE_DEFECT
+from nkijit.dialects.nki.views import base_of
+from nkijit.dialects.rule_texts.portability import PORTABLE_DEFECT, PORTABLE_OUTPUT
+from nkijit.dialects.tiles import info_of
 from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.findings import Findings, collapse
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.verify.defects import MATCHERS
 from nkijit.releases.defects import Defect, defects
-from nkijit.releases.table import Release, release
+from nkijit.releases.table import Release, is_held, release
 from nkijit.traced.call_names import as_user_call
 from nkijit.traced.findings import shown
 
 
 def known_defects(kernels: Sequence[KernelOp], nki: str | None = None) -> Findings:
-    """Return a warning for each instruction with a known defect in a release.
+    """Return a warning for each instruction and result that a release gets wrong or refuses.
 
     Args:
         kernels: the program of each core.
@@ -34,8 +38,21 @@ def known_defects(kernels: Sequence[KernelOp], nki: str | None = None) -> Findin
         for kernel in kernels
         for finding in _found(defect, kernel, used)
     ]
+    if is_held(PORTABLE_OUTPUT.id, used):
+        found += [finding for kernel in kernels for finding in _outputs(kernel)]
     # A comment that suppresses a warning may be for another release, so none is unused.
     return shown(collapse(dict.fromkeys(found)), kernels, lambda rule: False)
+
+
+def _outputs(kernel: KernelOp) -> Iterator[Diagnostic]:
+    """Yield a warning for each tensor that a kernel of the current API returns in private HBM."""
+    if kernel.classic is not None:
+        return
+    for value in dict.fromkeys(base_of(value) for value in kernel.return_op.values):
+        owner = value.owner
+        if isinstance(owner, AllocOp) and info_of(value).region is MemoryRegion.private_hbm:
+            message = f"'{value.name_hint or '?'}' is returned, and is in private_hbm"
+            yield diagnose(PORTABLE_OUTPUT, owner, message)
 
 
 def _found(defect: Defect, kernel: KernelOp, used: Release) -> Iterator[Diagnostic]:

@@ -215,7 +215,7 @@ class TracedKernel:
 
     @without_collection()
     def defects(self, nki: str | None = None) -> Findings:
-        """Return warnings about instructions that a release of NKI is known to get wrong.
+        """Return warnings about code that a release of NKI is known to get wrong or to refuse.
 
         Args:
             nki: the version of the release, e.g. `"0.5"`; the newest by default.

@@ -169,8 +169,10 @@ class _Shared:
     """For each core and cell, the number of the operation that wrote the cell last."""
     read: list[Marks]
     """For each core and cell, the last read before the core itself wrote the cell."""
-    own: list[npt.NDArray[np.bool_]]
-    """For each core, the cells that it has written so far."""
+    written_first: list[Marks]
+    """For each core and cell, the operation that wrote the cell first since the last meeting."""
+    read_back: list[Marks]
+    """For each core and cell, the last read of the core's own write since the last meeting."""
     first_unordered: int = 0
     """The lowest operation number of this phase; meetings order all earlier operations."""
     noted: list[tuple[int, Footprint, bool]] = field(
@@ -193,7 +195,8 @@ class _Shared:
             cells,
             [marks() for _ in bases],
             [marks() for _ in bases],
-            [np.zeros(cells.count, np.bool_) for _ in bases],
+            [marks() for _ in bases],
+            [marks() for _ in bases],
         )
 
     def note(self, core: int, effect: Effect, number: int) -> None:
@@ -204,13 +207,15 @@ class _Shared:
             footprint = self._footprints[extent] = self.cells.footprint(extent)
         writes = effect.role is not Role.read
         self.noted.append((core, footprint, writes))
+        written = footprint.part(self.written[core])
+        is_own = written >= self.first_unordered
         if writes:
-            footprint.part(self.written[core])[...] = number
-            footprint.part(self.own[core])[...] = True
+            footprint.part(self.written_first[core])[~is_own] = number
+            written[...] = number
             return
-        marks = footprint.part(self.read[core])
-        # A core may read back its own writes.
-        marks[~footprint.part(self.own[core])] = number
+        # A core may read back its own writes, unless the other core writes other values there.
+        footprint.part(self.read[core])[~is_own] = number
+        footprint.part(self.read_back[core])[is_own] = number
 
     def may_meet(self) -> bool:
         """Whether an access of this phase may conflict with the other core's; ends the phase.
@@ -312,13 +317,40 @@ def _conflicts(
     for core, other in ((0, 1), (1, 0)):
         for reader, writer in tensor.pairs(tensor.read[core], tensor.written[other]):
             yield read_race(core, ops[reader], ops[writer], name)
-    for one, two in tensor.pairs(*tensor.written):
-        if not differ:
-            return
-        yield write_race(ops[one], ops[two], name)
+    if differ:
+        for one, two in tensor.pairs(*tensor.written):
+            yield write_race(ops[one], ops[two], name)
+        return
+    yield from _rewrites(tensor, ops, name)
 
 
-def read_race(core: int, reader: Operation, writer: Operation, name: str) -> Diagnostic:
+def _rewrites(tensor: _Shared, ops: Sequence[Operation], name: str) -> Iterator[Diagnostic]:
+    """Yield races in cells that cores with equal programs write more than once in a phase.
+
+    In a cell that each core writes once, both write the same value.
+    """
+    first, last = tensor.written_first, tensor.written
+    again = (first[0] >= tensor.first_unordered) & (last[0] > first[0])
+    if not again.any():
+        return
+    readers = np.where(again, tensor.read_back[0], _NO_OPERATION)
+    # The core has read its own last write, or an earlier one.
+    writers = np.where(readers > last[0], first[1], last[1])
+    reads = list(tensor.pairs(readers, writers))
+    help = (
+        "both cores run the same program: let each write its own part, chosen by nl.program_id(0), "
+        f"or call nisa.core_barrier on '{name}' between writes and reads"
+    )
+    for reader, writer in reads:
+        yield read_race(0, ops[reader], ops[writer], name, help)
+    if not reads:
+        for one, two in tensor.pairs(np.where(again, first[0], _NO_OPERATION), last[1]):
+            yield write_race(ops[one], ops[two], name)
+
+
+def read_race(
+    core: int, reader: Operation, writer: Operation, name: str, help: str | None = None
+) -> Diagnostic:
     """Return the finding that a core reads a tensor while the other core writes the tensor."""
     other = 1 - core
     return diagnose(
@@ -326,6 +358,7 @@ def read_race(core: int, reader: Operation, writer: Operation, name: str) -> Dia
         reader,
         f"core {core} reads '{name}', which core {other} writes without a barrier between",
         related=[(writer, f"core {other} writes it here")],
+        help=help,
     )
 
 

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from nkijit.dialects.nki.kernel import KernelOp, launches
+from nkijit.dialects.rule_texts.dataflow import REGISTER_BITS
 from nkijit.dialects.rule_texts.hazards import ANTI_DEPENDENCE, OUTPUT_DEPENDENCE
 from nkijit.dialects.rule_texts.lint import LINT, ROUNDED_INTEGERS, SUSPECTED
 from nkijit.dialects.rule_texts.text import RuleText
@@ -35,6 +36,7 @@ from nkijit.passes.verify.integers import check_integers
 from nkijit.passes.verify.launch import check_launch
 from nkijit.passes.verify.lint import check_lint
 from nkijit.passes.verify.psum import check_psum
+from nkijit.passes.verify.registers import check_register_bits, check_registers
 from nkijit.passes.verify.results import check_results
 from nkijit.passes.verify.rules import CATEGORIES, check_rules
 from nkijit.passes.verify.schedule import check_schedule
@@ -161,10 +163,17 @@ class VerifyAccumulatorsPass(VerificationPass):
 
 
 class VerifyInitPass(VerificationPass):
-    """Data is written before it is read or returned."""
+    """Data is written before it is read or returned, and numbers in registers are integers."""
 
     name = "verify-init"
     NEEDS_ALL = True
+    SUSPECTED = (REGISTER_BITS,)
+
+    def find(self, kernel: KernelOp) -> Iterable[Diagnostic]:
+        return check_registers(kernel)
+
+    def suspect(self, kernel: KernelOp) -> Iterable[Diagnostic]:
+        return check_register_bits(kernel)
 
     def find_together(self, kernels: Sequence[KernelOp]) -> Iterable[Diagnostic]:
         return check_init(kernels)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from xdsl.ir import Operation, SSAValue
 
@@ -45,17 +45,16 @@ def _finding(kernel: KernelOp, result: CallResults) -> Diagnostic | None:
     if result.unused == result.executions:
         rule = REDUNDANT_FILL if _is_fill(op) else DEAD_STORE
         if rule is REDUNDANT_FILL or result.remaining or result.overwritten_by_itself:
-            amount = f"{op.cycles(kernel.target):.0f} " + (
-                "bytes" if engine_of(op, kernel.target) is engine.dma else "cycles"
-            )
             several = result.executions > 1 and not result.on_device
             times = f", {result.executions} times" if several else ""
-            message = f"nothing reads what it writes: about {amount}{times}"
+            message = f"nothing reads what it writes: about {_amount(kernel, op)}{times}"
             return diagnose(rule, op, message, _written(op), related=_overwriter(result))
         return _overwritten(kernel, result)
-    if _is_fill(op) or not _is_mostly_overwritten(result):
+    if _is_fill(op):
         return None
-    return _overwritten(kernel, result)
+    if result.remaining:
+        return _mostly_unread(kernel, result) if _is_mostly_unread(result) else None
+    return _overwritten(kernel, result) if _is_mostly_overwritten(result) else None
 
 
 def _is_mostly_overwritten(result: CallResults) -> bool:
@@ -71,10 +70,40 @@ def _is_mostly_overwritten(result: CallResults) -> bool:
     return lost > result.executions or (lost == result.executions and not result.overwritten)
 
 
+def _is_mostly_unread(result: CallResults) -> bool:
+    """Whether more results are unread than iterations that compute for the next one explain.
+
+    A loop that computes for its next iteration loses the result of its last iteration: one of two
+    at most, unless a single iteration runs, which is an edge of the loop's bounds.
+    """
+    return result.executions > 2 and 3 * result.unused >= 2 * result.executions
+
+
+def _mostly_unread(kernel: KernelOp, result: CallResults) -> Diagnostic:
+    op = result.op
+    written = _shown(op)
+    help = f"read '{_name(written)}' in every iteration, or run the instruction only when needed"
+    if accumulation_of(op, kernel.target) not in (None, Accumulation.overwrites):
+        help = f"to add up the iterations, allocate '{_name(written)}' before the loop"
+    return diagnose(
+        DEAD_STORE,
+        op,
+        f"{result.unused} of {result.executions} results of this line are never read: about "
+        f"{_amount(kernel, op)} each",
+        written,
+        related=_overwriter(result),
+        help=help,
+    )
+
+
+def _amount(kernel: KernelOp, op: NisaOp) -> str:
+    unit = "bytes" if engine_of(op, kernel.target) is engine.dma else "cycles"
+    return f"{op.cycles(kernel.target):.0f} {unit}"
+
+
 def _overwritten(kernel: KernelOp, result: CallResults) -> Diagnostic:
     op = result.op
-    written = _written(op)
-    name = base_of(written[0][1]).name_hint or "?"
+    written = _shown(op)
     count = result.overwritten + result.overwritten_by_itself
     if result.on_device and result.unused < result.executions:
         which = ": the result of every iteration but the last is lost"
@@ -85,7 +114,7 @@ def _overwritten(kernel: KernelOp, result: CallResults) -> Diagnostic:
     return diagnose(
         OVERWRITTEN_RESULT,
         op,
-        f"'{name}' is overwritten before anything reads the result{which}",
+        f"'{_name(written)}' is overwritten before anything reads the result{which}",
         written,
         related=_overwriter(result),
         help=_help(kernel, result),
@@ -95,6 +124,16 @@ def _overwritten(kernel: KernelOp, result: CallResults) -> Diagnostic:
 def _written(op: Operation) -> list[tuple[str, SSAValue]]:
     """Return the operands that an operation writes, each with its name."""
     return [(e.name, e.value) for e in effects(op) if e.role is not Role.read]
+
+
+def _shown(op: Operation) -> list[tuple[str, SSAValue]]:
+    """Return the written operands for a finding; the result of a reduction before the elements."""
+    return sorted(_written(op), key=lambda operand: operand[0] != "reduce_res")
+
+
+def _name(written: Sequence[tuple[str, SSAValue]]) -> str:
+    """Return the name of the first written tile or tensor."""
+    return base_of(written[0][1]).name_hint or "?"
 
 
 def _overwriter(result: CallResults) -> list[tuple[Operation, str]]:
@@ -123,6 +162,13 @@ def _help(kernel: KernelOp, result: CallResults) -> str | None:
             "to add up the iterations, pass accumulate=True in all but the first, e.g. "
             "accumulate=k > 0; else read 'dst' in every iteration"
         )
+    if is_loop and by.declares("reduce_res") and by.get("reduce_res") is not None:
+        if by.declares("reduce_cmd"):
+            return (
+                "to reduce over all iterations, pass reduce_cmd=nisa.reduce_cmd.reduce in all but "
+                "the first; else read 'reduce_res' in every iteration"
+            )
+        return "to reduce over all iterations, add each 'reduce_res' to a sum in the loop"
     if accumulation is not None and accumulation_of(op, kernel.target) is not None:
         return "pass accumulate=True to the later one to add both, or give each its own 'dst'"
     if accumulation is not None:

@@ -1,8 +1,9 @@
 """Executions of instructions whose results nothing uses.
 
 A forward walk finds, for each execution, the executions whose results are its inputs, and the
-execution that overwrites its result. A result is used if a print, a caller, an engine's registers
-or another used execution needs it. A backward pass marks the used results.
+execution that overwrites its result. A result is used if a print, a caller, a register of a
+sequencer or another used execution needs it, or if it remains in the accumulators of an engine. A
+backward pass marks the used results.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from xdsl.ir import Block, Operation
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.effects import effects, registers_written
-from nkijit.dialects.hardware.words import MemoryRegion, reduce_cmd
+from nkijit.dialects.hardware.words import MemoryRegion, engine, reduce_cmd
 from nkijit.dialects.ncc import COLLECTIVES
 from nkijit.dialects.nisa.cores import SendrecvOp
 from nkijit.dialects.nki.allocation import DECLARATIONS
 from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.analysis.flow.accumulators import accumulator_command
+from nkijit.passes.analysis.flow.accumulators import accumulator_command, accumulator_lanes
 from nkijit.passes.analysis.flow.dependences import NO_EVENT, Accesses, TrackedTile
 from nkijit.passes.analysis.flow.matmul_writes import where_matmuls_add
 from nkijit.passes.analysis.flow.ranges import Ranges
@@ -85,6 +86,13 @@ class _Loop(NamedTuple):
 _NO_LOOP = _Loop()
 
 
+class _Accumulated(NamedTuple):
+    """An execution whose reduction the accumulators of an engine hold."""
+
+    number: int
+    lanes: slice
+
+
 class _Walk:
     def __init__(self, kernel: KernelOp):
         self.kernel = kernel
@@ -97,6 +105,8 @@ class _Walk:
         self.overwriters: dict[int, int] = {}
         """For each execution, by number: the last execution that overwrote part of its result."""
         self._accesses = Accesses()
+        self._accumulated: dict[engine, list[_Accumulated]] = {}
+        """For each engine, the executions whose reductions its accumulators hold."""
         self._ranges: Ranges | None = None
         found = where_matmuls_add(kernel)
         self._overwriting = {id(op) for op, adds in found if adds is False}
@@ -152,7 +162,26 @@ class _Walk:
                         sources.append(before)  # it is not overwritten if the loop does not run
         for tile in written:
             tile.write(number)
+        if is_instruction(op) and op.SPEC.accumulators is not None:
+            sources += self._accumulate(op, op.SPEC.accumulators.engine, number)
         self.sources.append(sources)
+
+    def _accumulate(self, op: NisaOp, owner: engine, number: int) -> list[int]:
+        """Follow an instruction that has accumulators; return the executions that it continues."""
+        command = accumulator_command(op)
+        held = self._accumulated.setdefault(owner, [])
+        continues = command in (reduce_cmd.idle, reduce_cmd.reduce)
+        continued = [execution.number for execution in held] if continues else []
+        if command is not reduce_cmd.idle:
+            lanes, optional = accumulator_lanes(op), self.loops[number].optional
+            held[:] = [
+                other
+                for other in held
+                if not _covers(lanes, other.lanes)
+                or optional not in (None, self.loops[other.number].optional)
+            ]
+            held.append(_Accumulated(number, lanes))
+        return continued
 
     # ------------------------------------------------------------ results
 
@@ -186,6 +215,9 @@ class _Walk:
         """Return whether each execution's result is used, and the last writers of all bytes."""
         used = [False] * len(self.ops)
         last: set[int] = set()
+        for held in self._accumulated.values():
+            for execution in held:
+                used[execution.number] = True
         is_alone = self.kernel.core[1] == 1
         for tile in self._accesses.tiles.values():
             writers = tile.writers()
@@ -214,6 +246,13 @@ class _Walk:
                 result.on_device = result.on_device or loop.on_device
 
 
+def _covers(lanes: slice, others: slice) -> bool:
+    """Whether some lanes of an engine include others."""
+    if lanes.stop is None or others.stop is None:
+        return lanes.stop is None
+    return lanes.start <= others.start and others.stop <= lanes.stop
+
+
 def _is_hidden(op: Operation) -> bool:
     """True if an operation writes nothing that the other core can read."""
     return not any(
@@ -227,7 +266,5 @@ def _has_other_effects(op: Operation) -> bool:
     if not is_instruction(op) or isinstance(op, (SendrecvOp, *COLLECTIVES)):
         return True
     if any(True for _ in registers_written(op)):
-        return True
-    if op.SPEC.accumulators is not None and accumulator_command(op) is not reduce_cmd.idle:
         return True
     return all(role is Role.read for _, _, role, _ in effects(op))

@@ -370,6 +370,12 @@ def _dropped_count(part: Part, random: Random) -> Line:
     return part["register_load"]
 
 
+@mutation("counted", "register-bits")
+def _float_count(part: Part, random: Random) -> Line:
+    part["count.alloc"].args["dtype"] = "nl.float32"
+    return part["register_load"]
+
+
 @mutation("transposed", "read-unwritten")
 def _dropped_transpose(part: Part, random: Random) -> Line:
     part.drop(part["transpose"])
