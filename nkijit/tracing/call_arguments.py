@@ -379,7 +379,11 @@ class _Called:
         return None
 
     def _target(self, statement: ast.stmt | None) -> str:
-        """Return the tile that a statement assigns the result to, if it exists; else ""."""
+        """Return the source text of the tile that a statement assigns the call's result to.
+
+        Returns "" if the statement is not such an assignment, or if its variable does not hold a
+        tile before the statement.
+        """
         if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
             return ""
         target = statement.targets[0]

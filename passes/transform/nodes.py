@@ -148,7 +148,7 @@ class Loop(Node):
     iterations: list[list[Node]]
     """The nodes of each iteration."""
     number_steps: tuple[int, ...]
-    """The growth per iteration of the numbers of the body's nodes."""
+    """For each number of the body, its increase per iteration."""
     ref_steps: tuple[RefStep, ...]
     """The values that the uses of the body's nodes refer to, per iteration."""
 

@@ -236,7 +236,7 @@ class VerifyResultsPass(VerificationPass):
 
 
 class VerifyIntegersPass(VerificationPass):
-    """Arithmetic on 32-bit integers is exact."""
+    """Arithmetic on 32-bit integers is exact: no intermediate float32 rounds an integer."""
 
     name = "verify-integers"
     NEEDS_ALL = True

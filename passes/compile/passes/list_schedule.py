@@ -190,8 +190,8 @@ _FITS = inf, inf
 class _Stuck(NamedTuple):
     """A state in which no checked instruction of a queue (`_Lane`) fits into memory.
 
-    Each field except `tiles` is a threshold, and `tiles` a list: the instructions are checked again
-    when one of these conditions holds.
+    Each field describes a change of the schedule. The instructions of the queue are checked again
+    after the first of these changes.
     """
 
     ready: int

@@ -100,7 +100,10 @@ def uses_of(kernel: KernelOp, slots: Slots) -> list[Use]:
 
 
 def _has_pages(value: SSAValue, slots: Slots) -> bool:
-    """True if a tensor is large and has the same layout in a run as in the caller's array."""
+    """Return whether the pages of a tensor are tracked.
+
+    This requires a large tensor whose layout in the caller's array is its layout during a run.
+    """
     dtype, reach = info_of(value).dtype, slots.reach(value)
     return reach.size > SMALL and not reach.extended and slots.stored(dtype) == storage(dtype)
 

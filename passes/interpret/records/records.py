@@ -53,7 +53,10 @@ class Destination:
     shape: Shape
     """The shape of the written values."""
     reshape: Shape | None
-    """The shape of the slot's array, if no view of the tile has `shape`; else None."""
+    """The shape of the slot's array, to which results are reshaped before they are stored.
+
+    None if `nki.view` can give the tile the shape `shape`.
+    """
     tile: OperandTile
 
 
