@@ -320,8 +320,9 @@ def all_to_all_v(
             slots, one per sending rank.
         replica_group: the groups.
         metadata_tensor: uint32, (3 or 4, ranks) in HBM or (1, 3 or 4, ranks) in SBUF. Per rank,
-            row 0: number of elements to send; row 1: index of the first one in `srcs`; row 2:
-            number of elements received, written by the collective; row 3: their index in `dsts`.
+            row 0: number of elements to send; row 1: index in `srcs` of the first element to send;
+            row 2: number of elements received, written by the collective; row 3: index in `dsts` of
+            the first element received.
         recv_counts_known: True leaves row 2 unchanged.
         has_rdispls: True reads row 3; NeuronCore-v4 only.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
@@ -354,8 +355,9 @@ def all_to_all_v_prepare(
         dsts: one tensor in HBM, used as a flat buffer.
         replica_group: the groups.
         metadata_tensor: uint32, (3 or 4, ranks) in HBM or (1, 3 or 4, ranks) in SBUF. Per rank,
-            row 0: number of elements to send; row 1: index of the first one in `srcs`; row 2:
-            number of elements received, written by the collective; row 3: their index in `dsts`.
+            row 0: number of elements to send; row 1: index in `srcs` of the first element to send;
+            row 2: number of elements received, written by the collective; row 3: index in `dsts` of
+            the first element received.
         recv_counts_known: True leaves row 2 unchanged.
         has_rdispls: True reads row 3; NeuronCore-v4 only.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.

@@ -29,7 +29,7 @@ def gpsimd_core_elements(free_size: int) -> int:
 INDIRECTION_GROUP = 16
 """Partitions that share the indices of tensor indirection (NKI API reference, indirect)."""
 TENSOR_ENGINE_GROUP = 32
-"""`INDIRECTION_GROUP` for instructions of the Tensor Engine."""
+"""The value of `INDIRECTION_GROUP` that applies to instructions of the Tensor Engine."""
 
 PARTITIONS_PER_QUADRANT = 32
 """Number of partitions of a quadrant: the partitions that one bank of the Vector Engine reads.

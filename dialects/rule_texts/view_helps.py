@@ -19,7 +19,7 @@ WHOLE_DIVISION = "divide sizes with //, which gives ints; / gives floats"
 
 
 class Help(str):
-    """A help that is another one in kernels of the classic API."""
+    """A help for the current API; `classic` is the help for kernels of the classic API."""
 
     __slots__ = ("classic",)
 

@@ -1,4 +1,8 @@
-"""Merges the programs of two cores: numbers become affine in the core, the rest branches on it."""
+"""Merges the programs of two cores into one text.
+
+Numbers that differ become affine in the core's index. For all other differences, the text branches
+on the core's index.
+"""
 
 from __future__ import annotations
 

@@ -77,7 +77,10 @@ def _kernel(cores: Sequence[KernelOp], taken: Names, *, loops: bool) -> _Kernel:
 
 
 _LONG = 0.8
-"""A text is preferred if its number of statements is at most this fraction of another's."""
+"""The largest length of a preferred text, as a fraction of the other text's length.
+
+Lengths are numbers of statements. Loops make a text shorter, but harder to compare with the IR.
+"""
 
 
 class _Kernel:

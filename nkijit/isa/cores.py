@@ -79,7 +79,7 @@ def sendrecv(
     dma_engine: dma_engine = _dma_engine.dma,
     name: str | None = None,
 ) -> NkiInstruction:
-    """Send a tile to the other core and receive one.
+    """Send a tile to the other core, and receive a tile from the other core.
 
     Args:
         src: (P, …) tile in SBUF that is sent.

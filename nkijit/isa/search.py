@@ -69,10 +69,11 @@ def nc_match_replace8(
 ) -> NkiInstruction:
     """`dst` = `data` with `imm` in the place of the first occurrence of each of the 8 `vals`.
 
-    Equal `vals` match successive occurrences, the first one belongs to the highest column of
-    `dst_idx`: the opposite of `nc_find_index8`. Values are compared in float32 as `nl.equal` does,
-    against `data` as it was: an `imm` that has been written is not matched. The reference does not
-    document `dst_idx` for a value that is not found: here all ones, as in `nc_find_index8`.
+    Equal `vals` match successive occurrences. The index of the first occurrence is in the highest
+    column of `dst_idx`, unlike in `nc_find_index8`. Values are compared in float32 as by
+    `nl.equal`, with the contents of `data` before the instruction: an `imm` that the instruction
+    has written is not matched. The reference does not document `dst_idx` for a value that is not
+    found. nkijit writes all ones, as in `nc_find_index8`.
 
     Args:
         dst: tile in SBUF or PSUM, as many elements per partition as `data`, which it may be.

@@ -379,11 +379,11 @@ class Kernel(Generic[_P]):
         return record.bisect(against)
 
     def portability(self, /, *args: Any, nki: str | None = None, **kwargs: Any) -> Findings:
-        """Return warnings for names, arguments and Python that a release of NKI does not have.
+        """Return warnings for names, arguments and Python constructs that a release of NKI lacks.
 
-        Reads the source of the kernel and of the user's functions and classes that it uses.
-        Arguments are optional; those that are passed are checked as well. `nki` is the version of
-        the release, e.g. `"0.5"`, the newest by default; ValueError for an unknown one.
+        Reads the source of the kernel and of the user's functions and classes that the kernel uses.
+        Arguments are optional; arguments that are passed are checked as well. `nki` is the version
+        of the release, e.g. `"0.5"`; the newest by default. Raises ValueError for unknown versions.
         """
         from nkijit.reference.portability import portability
 
@@ -407,7 +407,7 @@ class Kernel(Generic[_P]):
         Args:
             platform_target: the name of a target, or the `target` of a kernel or of a trace.
 
-        Raises ValueError for others.
+        Raises ValueError for other values.
 
         Example: `kernel.for_target("trn2")`, `kernel.for_target(other.trace(x).target)`.
         """

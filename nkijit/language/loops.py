@@ -104,7 +104,7 @@ def while_loop(
     Args:
         init: register with the first condition; it is not changed.
         body_fun: called once, while tracing, with a register that holds the condition; it returns
-            the register with the next one.
+            the register with the next condition.
 
     Example:
 

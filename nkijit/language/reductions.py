@@ -126,9 +126,9 @@ def var(
 
         variance = nl.var(x, axis=1)
 
-    As in NumPy it divides by the number of elements. Where whole rows are reduced, squares are
-    summed in the accumulators of the Scalar Engine. Arguments as `sum`, but the result has the
-    reduced dimensions with size 1 also without `keepdims`, as documented.
+    As in NumPy, the sum of the squares is divided by the number of elements. If whole rows are
+    reduced, the Scalar Engine sums the squares in its accumulators. The arguments are those of
+    `sum`. The result has the reduced dimensions with size 1 even without `keepdims`, as documented.
     Source: NKI API reference, nki.language.var.
     """
     del keepdims

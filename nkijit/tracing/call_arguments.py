@@ -41,7 +41,12 @@ class CallTexts:
     """Whether the error of Python is about the same arguments, and is quoted."""
 
     def finding(self, where: tuple[Position, ...], error: TypeError | None = None) -> Diagnostic:
-        """Return the finding at these lines, the innermost first; `error` is that of Python."""
+        """Return the finding.
+
+        Args:
+            where: the positions of the calls, the innermost first.
+            error: the TypeError that Python raised, if any.
+        """
         python = () if error is None or not self.quotes else (f"Python: {error}",)
         return Diagnostic(
             CALL_ARGUMENTS,
@@ -56,7 +61,9 @@ class CallTexts:
 
 
 def finding_of(error: BaseException, raised: Raised) -> Diagnostic | None:
-    """Return the finding for a call of an API function that Python cannot bind; None for others.
+    """Return the finding for a call of an API function whose arguments do not match its signature.
+
+    Returns None for other exceptions.
 
     Args:
         error: the exception that ended a trace.
@@ -119,7 +126,7 @@ def texts_of_arguments(
 
 
 def undocumented(call: str, frame: FrameType | None) -> CallTexts | None:
-    """Return the texts for a running call of the classic API that fits the current one.
+    """Return the texts for a running classic call whose arguments match the current API instead.
 
     Functions with `**kwargs` get their undocumented arguments, so Python reports no error.
 
@@ -239,7 +246,7 @@ class _Mismatch:
 
 
 def _named_in(name: ApiName, passed: _Passed) -> dict[str, str] | None:
-    """Return the arguments by name if the signature of an API has them; None if it does not."""
+    """Return the arguments by parameter name; None if the signature does not accept them."""
     parameters = parameters_of(name.value)
     if not callable(name.value) or _Mismatch.of(parameters, passed) is not None:
         return None

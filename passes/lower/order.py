@@ -198,7 +198,7 @@ class Ordering:
 
 
 class _Span(NamedTuple):
-    """The times in ns, from the start of a loop, at which queues and DMA engines end it."""
+    """The times in ns, from a loop's start, at which queues and DMA engines finish the loop."""
 
     free: dict[Queue, float]
     """The time at which each queue can start an item after the loop."""

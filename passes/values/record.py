@@ -361,10 +361,11 @@ class Recording:
             predicate: returns True for each element of an array that matches, like `np.isnan`; by
                 default NaN and infinities match.
 
-        If every instruction that wrote matching elements also read some, these come from an input
-        or from uninitialised memory. The result is then the first instruction that wrote some. None
-        if no instruction wrote any. A constant number of an instruction counts as an operand, as
-        filling a tile with -inf is intentional.
+        If every instruction that wrote matching elements also read matching elements, the matching
+        elements come from an input or from uninitialised memory. The result is then the first
+        instruction that wrote matching elements. The result is None if no instruction wrote
+        matching elements. A constant number of an instruction counts as an operand, as filling a
+        tile with -inf is intentional.
 
         Example: `print(record.first(np.isnan))`.
         """

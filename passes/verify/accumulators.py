@@ -202,7 +202,7 @@ class _Flow:
         self.found: dict[tuple[int, str], Diagnostic] = {}
         """The findings by the position of the event and the rule id."""
         self.replaced: dict[_Event, tuple[str, NisaOp]] = {}
-        """For each instruction that set accumulators: how and by which one its values were lost."""
+        """For each instruction whose accumulator values were lost: how, and the cause."""
         self.blamed: set[_Event] = set()
         """Instructions with findings, and the instructions that set the values in question.
 
@@ -304,7 +304,7 @@ class _Flow:
         return self._clobbered[key]
 
     def _check(self, event: _Event, pieces: _Pieces, certain: bool) -> list[_Unusable]:
-        """Report register contents that an instruction cannot use, and return these."""
+        """Report and return the register contents that an instruction cannot use."""
         undefined: list[_Unusable] = []
         mixed: list[_Unusable] = []
         use, op = event.use, event.op

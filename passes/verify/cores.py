@@ -235,7 +235,7 @@ class _Shared:
 
 
 def _races(programs: Sequence[_Program]) -> Iterator[Diagnostic]:
-    """Yield races: shared HBM bytes that a core certainly writes and the other accesses."""
+    """Yield races: one core certainly writes bytes of shared HBM that the other core accesses."""
     if not all(program.is_whole for program in programs):
         return
     tensors = [shared_tensors(program.kernel) for program in programs]

@@ -59,11 +59,11 @@ class VerificationPass(ModulePass):
         return ()
 
     def suspect(self, kernel: KernelOp) -> Iterable[Diagnostic]:
-        """Return suspicious findings about the program of one core without errors."""
+        """Return suspicious findings about one core's program, which has no errors."""
         return ()
 
     def advise(self, program: Dependences) -> Iterable[Diagnostic]:
-        """Return advice about the program of one core without errors."""
+        """Return advice about one core's program, which has no errors."""
         return ()
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

@@ -34,7 +34,7 @@ def tensor_tensor(
         data2: as `data1`, with as many elements per partition, or broadcast to it; not both in
             PSUM.
         op: operator of two operands, of nki.language or of NumPy.
-        dtype: data type of the result, by default the one that both types promote to.
+        dtype: data type of the result, by default the type to which both types promote.
         mask: which elements are computed.
         engine: vector or gpsimd.
 

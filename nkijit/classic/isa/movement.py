@@ -41,7 +41,7 @@ def tensor_copy(
 def tensor_copy_dynamic_src(
     src: Any, *, mask: Any = None, dtype: Any = None, engine: Any = _unknown, **kwargs: Any
 ) -> ClassicTensor:
-    """A copy of a part of a tile, with its start in a tile of one element.
+    """A copy of a part of a tile; a tile of one element contains the start of the part.
 
     Args:
         src: `t[i_p, offset + i_f]`, where `offset` is an int32 or uint32 tile of one element.

@@ -104,7 +104,7 @@ def where(
         condition: tile, 1 for true and 0 for false; or a comparison of index expressions.
         x: tile or number.
         y: tile or number.
-        dtype: data type of the result, by default the one that those of `x` and `y` promote to.
+        dtype: data type of the result, by default the type to which `x` and `y` promote.
         mask: which elements are computed.
     """
     call = "nl.where"

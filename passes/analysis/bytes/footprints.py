@@ -72,7 +72,10 @@ class Extent(NamedTuple):
         return np.ndarray(shape, marks.dtype, marks, self.low * size, strides)
 
     def split(self, pitch: int) -> tuple[Extent, Extent] | None:
-        """Split the set into rows of `pitch` bytes and columns; None if it is no such product."""
+        """Split the set into a set of rows of `pitch` bytes and a set of bytes in each row.
+
+        Returns None if different rows contain different bytes.
+        """
         row, column = divmod(self.low, pitch)
         rows, columns = _rows_and_columns(self.terms, pitch)
         inside = Extent(column, columns)

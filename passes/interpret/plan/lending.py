@@ -37,9 +37,9 @@ _T = TypeVar("_T")
 SMALL = 1 << 20
 """Tensors of at most this many bytes are saved completely, which is faster than saving pages."""
 SEARCH = 1 << 16
-"""The number of bytes that can be copied while an instruction's pages are determined."""
+"""The time to determine an instruction's pages, as the number of bytes copied in the same time."""
 ROW = 1 << 9
-"""The number of bytes that can be copied while one row of an array is selected."""
+"""The time to select one row of an array, as the number of bytes copied in the same time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def _has_pages(value: SSAValue, slots: Slots) -> bool:
 
 
 def _pages_of(patterns: Iterable[tuple[AccessPattern, int]] | None, base: SSAValue) -> Pages | None:
-    """Return the pages that some access patterns touch; None if these are most of a tensor."""
+    """Return the pages that access patterns touch; None if these are over half of the tensor's."""
     if patterns is None:
         return None
     most = info_of(base).size * info_of(base).dtype.itemsize // PAGE // 2

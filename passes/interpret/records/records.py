@@ -35,7 +35,10 @@ class Source:
     dtype: DType | None = None
     """The stored data type, if values are converted to float32; None to use them as stored."""
     reshape: Shape | None = None
-    """The shape to reshape the values to, if no view of the operand has this shape; else None."""
+    """The shape to which the array in the slot is reshaped during a run.
+
+    None if the slot holds a NumPy view that already has this shape.
+    """
     lanes: slice | None = None
     """The rows of accumulator registers that are used; None for all."""
     tile: OperandTile | None = None
@@ -55,7 +58,7 @@ class Destination:
     reshape: Shape | None
     """The shape of the slot's array, to which results are reshaped before they are stored.
 
-    None if `nki.view` can give the tile the shape `shape`.
+    None if the slot holds a NumPy view of the shape `shape`.
     """
     tile: OperandTile
 
