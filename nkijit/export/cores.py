@@ -41,7 +41,7 @@ def _texts(statements: Sequence[Statement]) -> Iterator[str]:
 
 
 def _merged(one: list[Statement], two: list[Statement]) -> list[Statement]:
-    """Merge equivalent statements at the start and end; the remaining ones become a branch."""
+    """Merge equivalent statements at the start and end; put the remaining ones in a branch."""
     pairs = zip(one, two, strict=False)
     start: list[Statement] = []
     for a, b in pairs:

@@ -35,7 +35,7 @@ class FileState:
 
 
 _RECENT = 2_000_000_000
-"""The maximum age, in ns, of a modification that may leave the modification time unchanged.
+"""The time in ns after a modification within which a second modification that may leave the modification time unchanged.
 
 FAT has the coarsest clock in use, with steps of two seconds.
 """

@@ -134,7 +134,7 @@ def nonzero_with_count(
     padding_val: int = -1,
     name: str | None = None,
 ) -> NkiInstruction:
-    """The indices of the nonzero elements of every 16th partition, padding, and their count.
+    """Indices of the nonzero elements in every 16th partition, padding, and the number of indices.
 
     The instruction works on partitions 0, 16, …, 112 of the tiles, the first of each GpSimd core;
     the other partitions of `dst` do not change. -0.0 is zero, NaN is not. NeuronCore-v3 and newer.

@@ -414,7 +414,7 @@ class Kernel(Generic[_P]):
         return self._changed(platform_target=platform_name(platform_target))
 
     def strict(self, strict: bool = True) -> Self:
-        """Return the same kernel with calls that stop at all errors, or at fewer.
+        """Return the same kernel with calls that stop at every error, or that continue after some.
 
         Args:
             strict: True stops at every error. False continues where values are undefined (unwritten
@@ -789,7 +789,7 @@ def _read_of(function: Callable[..., Any]) -> tuple[Any, ...]:
 
 
 def _names_of_rest(function: Callable[..., Any], parameters: inspect.Signature) -> dict[str, str]:
-    """Map the names of a decorator's `*args` to the wrapped function's: `args_0` is `x`."""
+    """Map names of a decorator's `*args` to the wrapped function's parameters: `args_0` is `x`."""
     wrapped = list(inspect.signature(function).parameters)
     names = list(parameters.parameters)
     kinds = [parameter.kind for parameter in parameters.parameters.values()]

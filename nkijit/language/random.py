@@ -22,7 +22,8 @@ def rand(shape: Shape, dtype: DTypeLike, buffer: MemoryRegion = sbuf, name: str 
     """Allocate a tensor and fill it with random numbers, uniform in [0, 1).
 
     On NeuronCore-v4 this is `nisa.rand2`. On older cores, the high 24 bits of `nisa.rng` are
-    scaled, so that the same seed gives the same numbers. Rounding to a dtype of few bits may give 1.
+    scaled, so that the same seed gives the same numbers. Rounding to a dtype of few bits can give
+    1.
     A tensor in HBM is filled from SBUF tiles by DMA.
 
     Args:

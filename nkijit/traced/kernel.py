@@ -142,8 +142,8 @@ class TracedKernel:
         Args:
             locations: print `file:line:column` of the kernel's source after every operation.
             generic: print MLIR's generic form.
-            rolled: print repeated instructions once, in loops (`nki.repeat`). The kernel is the
-                same: `nkijit.load` and all commands read it.
+            rolled: print repeated instructions once, in loops (`nki.repeat`). `nkijit.load` and all
+                commands read this form as the same kernel.
 
         Example: `print(kernel.trace(x).text(rolled=True))`
         """

@@ -38,7 +38,7 @@ class CallTexts:
     """The keywords that the function does not have, else the name of the function."""
     fix: Fix | None = None
     quotes: bool = True
-    """Whether the error of Python is about the same arguments, and is quoted."""
+    """Whether Python's own error is about the same arguments, so that the finding quotes it."""
 
     def finding(self, where: tuple[Position, ...], error: TypeError | None = None) -> Diagnostic:
         """Return the finding.
@@ -201,7 +201,7 @@ class _Passed:
 
     @staticmethod
     def of(node: ast.Call) -> _Passed | None:
-        """Return the arguments; None if a `*` or `**` passes some that the source does not show."""
+        """Return the arguments; None if `*` or `**` passes arguments that are not in the source."""
         starred = any(isinstance(argument, ast.Starred) for argument in node.args)
         if starred or any(keyword.arg is None for keyword in node.keywords):
             return None

@@ -156,7 +156,7 @@ class Raised:
 
     @property
     def is_direct(self) -> bool:
-        """Whether the user's innermost line raised the exception, or a function written in C."""
+        """Whether the user's innermost line, or a C function called there, raised the exception."""
         return not self.inner
 
     @property
@@ -181,7 +181,7 @@ class Raised:
 
     @property
     def where(self) -> tuple[Position, ...]:
-        """The positions of the lines, the innermost first; repeated ones, of a recursion, once."""
+        """The positions of the lines, the innermost first; lines that a recursion repeats, once."""
         return tuple(dict.fromkeys(place for entry in self.entries for place in places_of(entry)))
 
     @property

@@ -276,7 +276,7 @@ def _can_reduce(
 
 
 def _reducing(first: NisaOp, second: NisaOp) -> NisaOp:
-    """Create an instruction that combines the first of a pair with the second's reduction."""
+    """Create an instruction: the first instruction of a pair with the reduction of the second."""
     reduction: dict[str, object] = {
         "reduce_op": second.properties.get("op"),
         "reduce_res": second.required("dst"),

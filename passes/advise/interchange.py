@@ -257,7 +257,7 @@ class _Kernel:
             yield f"stationary tiles are loaded {left:,} times, not {saved.all_stationary:,}"
 
     def _repeated(self, order: Sequence[int]) -> dict[int, int]:
-        """Return the loads that repeat the previous load of their source line, with that load."""
+        """Return the loads that repeat the previous load of their line, each with that load."""
         contents = self._loaded()
         last: dict[LocationAttr, int] = {}
         found: dict[int, int] = {}

@@ -62,7 +62,7 @@ TRIGGER = "DMA_TRIGGER"
 LOAD_TABLE = "LOAD_TABLE"
 PRINT = "PRINT"
 _WITHOUT_REGISTERS = (What.transfer, What.load_table)
-"""Engine instructions that read no registers; the trigger of a transfer reads the transfer's."""
+"""Engine instructions that read no registers; a DMA's trigger reads its registers."""
 
 
 def lower_to_engines(

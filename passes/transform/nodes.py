@@ -1,4 +1,4 @@
-"""Nodes: the representation of a program for the search for loops, with a form and numbers each.
+"""Nodes: the representation of a program for the search for loops; each has a form and numbers.
 
 A node is an operation with the views that it touches, or a loop that has been found. Nodes of one
 form differ only in their numbers and in the allocations that they use.

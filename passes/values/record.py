@@ -191,7 +191,7 @@ class Recording:
         return found
 
     def _loops_of(self, base: SSAValue, loops: DeviceLoops) -> LoopIndices:
-        """Return the loops around an instance's allocation, and those down to the device loop.
+        """Return the loops around an instance's allocation, then the loops down to the device loop.
 
         Python loops inside the innermost device loop write the same instance in every iteration.
         """

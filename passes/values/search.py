@@ -52,7 +52,7 @@ def fills(numbers: Array, values: Array, reads: bool) -> bool:
 
 
 _ABOUT = 2.0**-8
-"""The relative distance from the largest number up to which a number is a fill value: 3.4e38."""
+"""Numbers within this relative distance of the largest number are fill values: 3.4e38."""
 _FILLING = 1e30
 
 

@@ -215,7 +215,7 @@ class _Flow:
         self._began: dict[engine, list[_Event]] = {}
         """The instructions that begin reductions, by engine, in program order."""
         self._read_by: dict[_Event, _Event] = {}
-        """For each instruction that set accumulators, the first that reads the values out."""
+        """For each instruction that set accumulators, the first one that reads the values out."""
 
     def keys(self, event: _Event) -> Iterable[engine]:
         return (event.use.owner,)

@@ -172,7 +172,10 @@ class _Shared:
     own: list[npt.NDArray[np.bool_]]
     """For each core, the cells that it has written so far."""
     first_unordered: int = 0
-    """The lowest operation number of this phase; meetings order all earlier operations."""
+    """The number of the first operation after the last meeting of the cores.
+
+    The meeting orders all operations with lower numbers before this operation.
+    """
     noted: list[tuple[int, Footprint, bool]] = field(
         default_factory=list[tuple[int, Footprint, bool]]
     )

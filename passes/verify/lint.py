@@ -167,7 +167,7 @@ def _broadcast(op: DmaCopyOp, target: Target) -> _Warning | None:
 _LEAST_BROADCAST_LOSS = 2048
 """The smallest loss, in cycles, for which a broadcast load is reported.
 
-Below this loss, the alternatives take as long.
+Below this loss, the alternatives take as long as the load.
 """
 _LEAST_LOSS = 128
 """The smallest loss that is reported, in cycles."""

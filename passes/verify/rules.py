@@ -66,7 +66,7 @@ def _broken_rules(kernel: KernelOp) -> list[tuple[Operation, list[Diagnostic]]]:
 
 @cache
 def _rules_of(op_class: type[Operation], checked: bool) -> tuple[Rule, ...]:
-    """Return the rules to check: all, or only `by_offset` ones if an equal op was checked."""
+    """Return the rules to check: only `by_offset` rules if an equal op was checked, else all."""
     rules = all_rules_of(op_class)
     return tuple(rule for rule in rules if rule.by_offset) if checked else rules
 

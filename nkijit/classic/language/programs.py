@@ -31,7 +31,7 @@ def program_id(axis: int) -> int:
 
 
 def num_programs(axes: Any = None) -> int:
-    """Instances along an axis of the grid, or along several together; of all by default."""
+    """The number of instances along one or several axes of the grid; by default along all axes."""
     call = "nl.num_programs"
     sizes = _instance(call).grid.sizes
     if axes is None:
@@ -42,7 +42,7 @@ def num_programs(axes: Any = None) -> int:
 
 
 def program_ndim() -> int:
-    """Dimensions of the grid; 0 for a kernel without one."""
+    """The number of dimensions of the grid; 0 for a kernel without a grid."""
     return len(_instance("nl.program_ndim").grid.sizes)
 
 

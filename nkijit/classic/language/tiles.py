@@ -199,7 +199,7 @@ def gather_flattened(
 
 
 def copy(src: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any) -> ClassicTensor:
-    """A copy of a tile in SBUF or PSUM, in SBUF; see `nkijit.isa.tensor_copy`."""
+    """A copy, in SBUF, of a tile in SBUF or PSUM; see `nkijit.isa.tensor_copy`."""
     call = "nl.copy"
     refuse_rest(call, kwargs)
     tile = as_tensor(call, "src", src)

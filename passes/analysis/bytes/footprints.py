@@ -97,7 +97,7 @@ def _span(terms: Terms) -> int:
 
 @lru_cache(maxsize=4096)
 def _rows_and_columns(terms: Terms, pitch: int) -> tuple[Terms, Terms]:
-    """Split terms into those across rows of `pitch` bytes, counted in rows, and those in a row."""
+    """Split terms into terms across rows of `pitch` bytes, counted in rows, and terms in a row."""
     rows: list[tuple[int, int]] = []
     columns: list[tuple[int, int]] = []
     for stride, count in terms:

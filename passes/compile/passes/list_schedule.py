@@ -38,7 +38,7 @@ from nkijit.passes.lower.program import Queue
 MAX_USE = 0.75
 """The fraction of SBUF that tiles may use at a time; the rest allows for gaps between tiles."""
 RESERVE = 0.15
-"""The further fraction of SBUF that the oldest `_NEXT` unstarted instructions may use."""
+"""The additional fraction of SBUF that the oldest `_NEXT` unstarted instructions may use."""
 NEAR = 1.005
 """The search stops at an order within this factor of the busiest resource's time."""
 AHEAD = 1.02

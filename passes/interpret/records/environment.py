@@ -156,7 +156,10 @@ class Slots:
     scratch: dict[tuple[tuple[int, ...], int], int] = field(
         default_factory=dict[tuple[tuple[int, ...], int], int]
     )
-    """The slots of float32 arrays for intermediate results, by shape and number."""
+    """The slots of float32 arrays for intermediate results.
+
+    A key is a shape and the index among the instruction's arrays of this shape.
+    """
     states: dict[str, tuple[int, Callable[[], Array]]] = field(
         default_factory=dict[str, tuple[int, Callable[[], Array]]]
     )
