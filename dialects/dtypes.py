@@ -55,7 +55,7 @@ class Kind(Enum):
     integer = "integer"
     float = "float"
     packed = "packed"
-    """Several numbers in one element: MX instructions read such elements, others only copy bits."""
+    """Several numbers in one element, which MX instructions read and other instructions copy."""
 
 
 @dataclass(frozen=True, slots=True)

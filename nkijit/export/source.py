@@ -77,9 +77,9 @@ def _kernel(cores: Sequence[KernelOp], taken: Names, *, loops: bool) -> _Kernel:
 
 
 _LONG = 0.8
-"""The largest length of a preferred text, as a fraction of the other text's length.
+"""The largest length of an alternative text, as a fraction of the length of the text it replaces.
 
-Lengths are numbers of statements. Loops make a text shorter, but harder to compare with the IR.
+Lengths are numbers of statements.
 """
 
 

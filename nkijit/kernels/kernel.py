@@ -560,11 +560,11 @@ class Kernel(Generic[_P]):
 
         Example: `kernel.cache_info()` gives `CacheInfo(hits=3, misses=2, maxsize=128, currsize=2,
         reasons={'first call': 1, ...})`. Kernels that are derived from this one (for a grid, a
-        target) share its cache. A trace is used again when nothing has changed that it can have
-        read: arguments, globals, closures, classes, modules, the environment. A kernel that reads
-        values that may differ at every call (files, time, random numbers) is traced at every call.
-        `NKIJIT_TRACE_CACHE` in the environment sets the number of cached traces; the least recently
-        used one is evicted first.
+        target) share its cache. A cached trace is reused if the values that tracing can have read
+        are unchanged: arguments, globals, closures, classes, modules, the environment. A kernel
+        that reads values that may differ at every call (files, time, random numbers) is traced at
+        every call. `NKIJIT_TRACE_CACHE` in the environment sets the number of cached traces; the
+        least recently used trace is evicted first.
         """
         return self._cache.info()
 

@@ -295,14 +295,14 @@ class TracedKernel:
             sanitize: end the run with an `UnwrittenError` when it reads or returns an element that
                 was never written, also where this depends on data. None uses `NKIJIT_SANITIZE` in
                 the environment: 1 for yes.
-            strict: False continues in spite of errors that leave values undefined, and of tiles
-                that do not fit, and issues each as an `NkiWarning`. None uses `NKIJIT_STRICT` in
-                the environment: 0 for no.
+            strict: False continues in spite of tiles that do not fit and of errors that leave
+                values undefined, and issues each of these errors as an `NkiWarning`. None uses
+                `NKIJIT_STRICT` in the environment: 0 for no.
 
         Inputs that the kernel writes are updated in place if the run completes; otherwise they have
-        their values from before the run. Raises InterpretationError when one of them shares memory
-        with another input, because reads of that are undefined on a device; a run that is not
-        strict issues a warning and continues.
+        their values from before the run. Raises InterpretationError when a written input shares
+        memory with another input, because reads of the shared memory are undefined on a device. A
+        run that is not strict issues a warning and continues.
 
         Returns arrays of the same framework, in the container that the kernel returned. Under
         `jax.jit` and other transformations of JAX, the kernel is verified at once and interpreted
@@ -327,7 +327,7 @@ class TracedKernel:
 
     @without_own_frames
     def run_lowered(self, *inputs: Any, seed: int = 0, listener: ListenerLike | None = None) -> Any:
-        """Run the queues that the kernel is lowered to, as engines and DMA rings would: slow.
+        """Run the queues that the kernel is lowered to, as engines and DMA rings would; slow.
 
         All queues of all cores run at the same time, on one SBUF and one PSUM per core, in a random
         order that their waits allow. For every order the results equal those of `run`, bit for bit,
@@ -467,8 +467,9 @@ class TracedKernel:
                 instruction's result, pictures of as many results as fit, and the first occurrences
                 of NaN, infinities and saturated numbers. `record.report()` is shorter.
             advise: include the result of `advice`; this takes time, because it tries changes.
-            against: another kernel that the page compares this one with; or a recording of it,
-                which is compared with `record` as well: the first instruction that departs.
+            against: another kernel, with which the page compares this kernel; or a recording of
+                another kernel. The page then also shows the first instruction whose values in
+                `record` differ from the values in that recording.
 
         Raises TimingError when the file of constants cannot be used, ValueError for a recording of
         another kernel.

@@ -79,8 +79,8 @@ def texts_of(node: ast.AST | None, frame: FrameType) -> CallTexts | None:
     """Return the texts for a call whose arguments do not match the signature.
 
     Args:
-        node: the call in the source; the result is None if it is no call of an API function, if
-            its arguments match, and if they are not known from the source.
+        node: the call in the source. The result is None if the node is no call of an API function,
+            if the arguments match, or if the source does not show the arguments.
         frame: the frame with the variables of the call.
     """
     if not isinstance(node, ast.Call):
@@ -105,13 +105,13 @@ def texts_of(node: ast.AST | None, frame: FrameType) -> CallTexts | None:
 def texts_of_arguments(
     subject: str, signature: inspect.Signature, in_order: int, named: Iterable[str]
 ) -> CallTexts:
-    """Return the texts for arguments of a kernel that Python cannot bind.
+    """Return the texts for arguments of a call that do not match a kernel's parameters.
 
     Args:
         subject: the kernel in findings.
         signature: the parameters of the kernel.
         in_order: the number of arguments without a name.
-        named: the names of the others.
+        named: the names of the arguments with a name.
     """
     parameters = list(signature.parameters.values())
     rest = [p for p in parameters if p.kind is p.VAR_KEYWORD]

@@ -137,8 +137,8 @@ def _inputs(op: NisaOp) -> list[SSAValue]:
 def _only_source(op: NisaOp, value: SSAValue, facts: Facts) -> NisaOp | None:
     """Return the instruction that alone writes all of a tile before `op`, in the same block.
 
-    Returns None if several instructions write the tile. Also None for an instruction that has a
-    name or waits for a named one.
+    Returns None if several instructions write the tile, if the instruction has a name, or if it
+    waits for a named instruction.
     """
     tile, position = info_of(value), facts.position[op]
     for access in reversed(facts.accesses[base_of(value)]):

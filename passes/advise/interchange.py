@@ -36,7 +36,7 @@ from nkijit.passes.profile.units import bytes_text
 _AT_A_TIME = (0, 4, 2)
 """Alternatives for the number of outer iterations that run inside the inner loops; 0 means all.
 
-With a few at a time, fewer results are on chip.
+With a few iterations at a time, fewer results are on chip.
 """
 
 

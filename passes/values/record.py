@@ -373,12 +373,12 @@ class Recording:
         return self._first(holds, lambda numbers, _values, _reads: bool(holds(numbers).any()))
 
     def first_saturated(self) -> Found | None:
-        """Return the first instruction that wrote saturated elements and read none of these.
+        """Return the first instruction that wrote saturated elements and read no saturated ones.
 
         An element is saturated at the largest finite numbers of a float type, and at the least and
-        the largest number of an integer type, except 0. Filling a tile with such a number is
-        intentional, also with the -3.4e38 of a mask, but clamping to it is saturation. Saturated
-        elements of inputs are treated as in `first`.
+        the largest number of an integer type, except 0. Filling a tile with such a number, or with
+        the -3.4e38 of a mask, is intentional and does not count. Clamping values to such a number
+        counts. Saturated elements of inputs are treated as in `first`.
 
         Example: `print(record.first_saturated())`.
         """

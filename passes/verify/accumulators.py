@@ -10,8 +10,8 @@ undefined since an instruction clobbered it. The backward walk finds the lanes t
 a reduction that no path reads is lost.
 
 A reduction that is read out before another reduction begins is complete. If a later instruction
-still continues it, the author may have meant to continue the other reduction, which is in other
-lanes.
+continues the complete reduction, the author may have meant to continue the other reduction, which
+is in other lanes.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ Marks = npt.NDArray[Any]
 MOST_CELLS = 1 << 26
 """The largest number of cells of a tensor, as an array of marks must fit into memory.
 
-Views that step through a huge tensor can need more.
+Views that step through a huge tensor can need more cells.
 """
 Terms = tuple[tuple[int, int], ...]
 

@@ -111,7 +111,7 @@ def _arrange(block: Block, regions: Sequence[Region]) -> None:
 _MAX_CACHED = 256
 """The largest number of instructions of a region whose order is cached.
 
-Longer regions are hardly ever equal to another one.
+Longer regions are hardly ever equal to another region.
 """
 
 

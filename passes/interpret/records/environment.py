@@ -105,7 +105,7 @@ class Views:
         return some
 
     def split(self, bases: Collection[int]) -> tuple[Views, Views]:
-        """Split the group: return the views of memory in the slots `bases`, and the others."""
+        """Split the group: return the views of memory in the slots `bases`, and all other views."""
         inside, outside = self._empty(), self._empty()
         for slot, base, offset in self._rows():
             (inside if base in bases else outside).add(slot, base, offset)

@@ -147,7 +147,7 @@ class Computed:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A copy. Equal data types keep their bits; others go through float32, rounded once."""
+    """A copy: of the bits if both data types are equal, else of float32 values, rounded once."""
 
     source: Source
     into: Destination
