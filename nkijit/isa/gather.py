@@ -44,9 +44,10 @@ def local_gather(
 ) -> NkiInstruction:
     """Gather along the free dimensions, by the indices that 16 partitions hold together.
 
-    Each GpSimd core flattens the indices of its 16 partitions, partition first. From each index on
-    it takes `num_elem_per_idx` elements, the same in all of its partitions, bit by bit. An index
-    counts elements in a partition; an index beyond the partition ends the interpretation.
+    Each GpSimd core flattens the indices of its 16 partitions, partition first. For each index, the
+    core copies `num_elem_per_idx` elements, from that index on, in all of its partitions, bit by
+    bit. An index counts elements in a partition; an index beyond the partition ends the
+    interpretation.
 
     Args:
         dst: tile in SBUF of the dtype of `src_buffer`, with

@@ -76,7 +76,7 @@ def nc_match_replace8(
     found. nkijit writes all ones, as in `nc_find_index8`.
 
     Args:
-        dst: tile in SBUF or PSUM, as many elements per partition as `data`, which it may be.
+        dst: tile in SBUF or PSUM, as many elements per partition as `data`; may be `data`.
         data: (P, …) tile in SBUF or PSUM.
         vals: (P, …) tile with 8 elements per partition.
         imm: the number that replaces.
@@ -115,7 +115,7 @@ def topk(
         idx_dst: (P, K) uint32 tile in SBUF, receives the indices in the group.
         src: (P, F) bfloat16 tile in SBUF with `16 * F >= n`.
         n: elements that each group ranks, 8 to 65535.
-        sorted: must be False, which leaves the order of the results open; here they ascend.
+        sorted: must be False, which leaves the order of the results open; nkijit's ascend.
         name: name of the instruction.
 
     Example:
@@ -141,7 +141,7 @@ def nonzero_with_count(
 
     Args:
         dst: (P, …) int32 tile in SBUF with one element per partition more than `src`; the last
-            one is the count.
+            element is the count.
         src: (P, …) float32 or int32 tile in SBUF.
         index_offset: int32 that is added to each index.
         padding_val: int32 that fills the elements after the last index.

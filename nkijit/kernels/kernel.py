@@ -122,11 +122,11 @@ class Kernel(Generic[_P]):
 
         Args:
             function: the kernel's function, a bound method or a `functools.partial`.
-            platform_target: the name of the target; None leaves it to the environment.
-            grid: the number of cores; None leaves it to the environment.
+            platform_target: the name of the target; None: the environment decides.
+            grid: the number of cores; None: the environment decides.
             cache: the trace cache to share; None creates a new one.
             schedule: edges between named instructions: (consumer, producer).
-            strict: the user's choice of strictness; None leaves it to the environment.
+            strict: the user's choice of strictness; None: the environment decides.
             simulated: whether calls are not strict by default, as in the vendor's simulator.
             options: options of `nki.jit` that only the vendor's compiler reads.
         """
@@ -393,7 +393,7 @@ class Kernel(Generic[_P]):
 
     @property
     def platform_target(self) -> str | None:
-        """The target that the kernel names; None leaves it to the environment."""
+        """The target that the kernel names; None: the environment decides."""
         return self._platform_target
 
     @property
@@ -420,7 +420,7 @@ class Kernel(Generic[_P]):
             strict: True stops at every error. False continues where values are undefined (unwritten
                 memory, cores that race) and where tiles do not fit the memories of the target, and
                 issues each such finding as an `NkiWarning` at the user's line. Errors that no
-                device or compiler accepts stop both.
+                device or compiler accepts stop both kinds of calls.
 
         It overrides `NKIJIT_STRICT` in the environment. Example: `kernel[2].strict(False)(x)`.
         """
@@ -438,7 +438,7 @@ class Kernel(Generic[_P]):
     def with_options(self, options: Mapping[str, Any]) -> Self:
         """Return the same kernel with `options` added to `kernel.options`.
 
-        They are options of the vendor's compiler, which nkijit stores and does not use.
+        `options` are for the vendor's compiler; nkijit stores these options and does not use them.
         """
         return self._changed(options={**self.options, **options})
 

@@ -343,7 +343,7 @@ def alloc_tiles(
     """Allocate a tensor as a grid of tiles; its contents are undefined.
 
     Args:
-        tile_shape: elements of a tile, at least two dimensions, the last ones of `element_shape`.
+        tile_shape: elements of a tile in each of the last dimensions of `element_shape`, at least two.
         element_shape: elements of the tensor; on chip, too, it may have more than 128 rows.
         buffer: `nl.sbuf`, `nl.psum`, `nl.hbm`, `nl.private_hbm` or `nl.shared_hbm`. In SBUF and
             PSUM the tiles are stored side by side in the partitions, the last coordinate fastest. A
@@ -432,7 +432,7 @@ def empty_like(
         buffer: the memory of the new tensor, by default that of `x`.
         name: the tensor's name.
         transpose_axes: (1, 0), (2, 1, 0) or (3, 1, 2, 0): the order of the dimensions, or of the
-            tiled ones, in a tile in SBUF that `nisa.dma_transpose` writes.
+            tiled dimensions, in a tile in SBUF that `nisa.dma_transpose` writes.
         address: fixed (partition offset, byte offset inside a partition).
 
     Example:

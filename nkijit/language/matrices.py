@@ -24,7 +24,7 @@ _DMA_ITEMSIZES = (2, 4)
 def matmul(x: NkiTensor, y: NkiTensor, transpose_x: bool = False) -> NkiTensor:
     """`x @ y`, or `x.T @ y` when x is transposed already; a new float32 tile in PSUM.
 
-    The Tensor Engine takes x with the contraction along the partitions: without `transpose_x` it is
+    The Tensor Engine takes x with the contraction along the partitions: without `transpose_x`, x is
     transposed on the Tensor Engine first.
 
     Args:

@@ -31,7 +31,7 @@ def sum(
         x: a tile.
         axis: the last free dimension, or the last few, up to 4; negative counts from the end.
         dtype: data type of the result, by default that of `x`.
-        keepdims: retain the reduced dimensions with size 1. Without it a tile still has two
+        keepdims: retain the reduced dimensions with size 1. Otherwise a tile still has two
             dimensions: (P, N) becomes (P, 1).
 
     Example:

@@ -367,8 +367,9 @@ class TracedKernel:
     def backend(self) -> BackendReport:
         """The backend of the next run: NumPy, or native code (`pip install nkijit[native]`).
 
-        `NKIJIT_BACKEND` in the environment selects it. `auto`, the default, compiles native code in
-        the background from the third run on, `native` before the first run, `numpy` never.
+        `NKIJIT_BACKEND` in the environment selects the backend. `auto`, the default, compiles
+        native code in the background from the third run on, `native` before the first run, `numpy`
+        never.
 
         >>> print(kernel.trace(x).backend)  # doctest: +SKIP
         native: 37 of 40 instructions
@@ -452,7 +453,7 @@ class TracedKernel:
     ) -> ShownPage:
         """Return a page of HTML: source, IR, listing, timeline, profile, memory and findings.
 
-        The page is a string; a notebook shows it in a frame. It needs no network and no other file.
+        The page is a string that needs no network and no other file. A notebook shows it in a frame.
         A kernel with errors, or one that lowering does not model, has no listing and no timeline;
         its page says so.
 
@@ -530,7 +531,7 @@ class TracedKernel:
             iterations: the assumed trip count of loops with a count known only at run time.
             progress: called at intervals with the fraction that is done, from 0 to 1.
             strict: as for `programs`; the first line of the summary names the errors that did not
-                stop it, and `Profile.passed_over` has them.
+                stop the prediction, and `Profile.passed_over` has these errors.
             disable_dge: as for `programs`.
             schedule: as for `programs`, but "compiler" by default: this is the order that runs on a
                 device.
@@ -538,7 +539,7 @@ class TracedKernel:
         Raises:
             TimingError: the file of constants cannot be used.
             LoweringError: the kernel is not modelled, or its tiles found no addresses.
-            SimulationError: its cores wait for each other for ever.
+            SimulationError: the kernel's cores wait for each other for ever.
         """
         options = _prediction_options(constants, strict, disable_dge, schedule)
         return self._predictions.profile(options, iterations, progress)

@@ -329,9 +329,10 @@ class TensorView(NKIObject):
             indirect_dim: dimension of this tensor that the offset counts in.
             dtype: read the bits as this data type.
 
-        An explicit pattern replaces the view that it is called on, also one with a run-time index. A
-        pattern without scalar_offset and vector_offset may leave the tensor, which is undefined: a
-        strict run stops there (`pattern-bounds`), `nki.simulate` reads unwritten memory.
+        An explicit pattern replaces the view that it is called on, even a view with a run-time
+        index. A pattern without scalar_offset and vector_offset may leave the tensor. The memory
+        outside is undefined: a strict run stops there (`pattern-bounds`), and `nki.simulate` reads
+        unwritten memory.
         Source: NKI API reference, NkiTensor.ap; NKI deep dive, access patterns.
         """
         if scalar_offset is not None and vector_offset is not None:

@@ -172,7 +172,7 @@ class _Forms:
     def _form(
         self, value: SSAValue, base: SSAValue, address: tuple[int, int] | None
     ) -> tuple[object, ...]:
-        """Return the properties of an on-chip tile on which rules may depend."""
+        """Return those properties of an on-chip tile that rules may depend on."""
         partition, byte = (0, 0) if base is value else start_of(value, access_of(value))
         form = (self._type(value), partition, address and address[0])
         if info_of(value).region is MemoryRegion.psum:

@@ -232,7 +232,8 @@ def tensor_scalar_cumulative(
         mask: the block of elements that is computed.
         dtype: data type of `dst`.
 
-    Source: examples of NKI 2.26, tensor_scalar_cumulative; its reference does not list it.
+    Source: examples of NKI 2.26, tensor_scalar_cumulative; the API reference of NKI 2.26 does not
+    list this instruction.
     """
     writing(
         "tensor_scalar_cumulative",

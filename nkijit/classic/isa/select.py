@@ -111,7 +111,7 @@ def range_select(
         reduce_op: `np.max`.
         range_start: index of the first element of the tile.
         on_false_value: must be the lowest float32, which is the default.
-        mask: the block of elements that is computed; they keep their indices.
+        mask: the block of elements that is computed; indices count from the tile's first element.
         dtype: data type of the result, by default that of `on_true_tile`.
 
     Source: NKI API reference 2.26, nki.isa.range_select.

@@ -22,7 +22,8 @@ def dma_transpose(
 
     Args:
         src: tensor in HBM or SBUF with two to four dimensions.
-        axes: (1, 0), (2, 1, 0) or (3, 1, 2, 0), the only one for each rank and its default.
+        axes: (1, 0), (2, 1, 0) or (3, 1, 2, 0), the only legal permutation for each number of
+            dimensions, and the default.
         mask: the block of `src` that is transposed.
         dtype: data type of the result, by default that of `src`; any other requires a copy.
         kwargs: `dge_mode`, the unit that builds the descriptors.

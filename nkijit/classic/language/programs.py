@@ -72,12 +72,12 @@ class affine_range(Sequence[int]):
     """A loop with independent iterations; the loop variable is an integer.
 
     Takes the arguments of Python's `range`. The loop is unrolled while tracing. A warning reports
-    elements that one iteration writes and another one writes or reads, except for reductions into
-    them.
+    elements that one iteration writes and another iteration writes or reads, except for reductions
+    into these elements.
     """
 
     def __init__(self, *args: int, **kwargs: Any):
-        """Raises TypeError and ValueError as `range` does; other arguments are refused by name."""
+        """Raises TypeError and ValueError as `range` does; other keywords end the trace."""
         refuse_rest("nl.affine_range", kwargs)
         self._numbers = _range("nl.affine_range", args)
         # The attributes of Python's `range`, so that it can index a tensor, too.

@@ -96,7 +96,7 @@ class Reduction(Function):
             axis: the last free dimension, or the last few, up to 4; negative counts from the end.
             dtype: data type of the result, by default that of `x`.
             mask: which elements are reduced; they must be a block.
-            keepdims: retain the reduced dimensions with size 1. Without it a tile still has two
+            keepdims: retain the reduced dimensions with size 1. Otherwise a tile still has two
                 dimensions: (P, N) becomes (P, 1).
         """
         op = Word(self.nki_operator)

@@ -126,7 +126,7 @@ def where(
 
 
 def broadcast_to(src: Any, *, shape: Any, **kwargs: Any) -> ClassicTensor:
-    """A tile repeated to a shape by NumPy's rules; `src` itself where it has that shape.
+    """A tile repeated to a shape by NumPy's rules; `src` itself if `src` has that shape.
 
     Of a comparison of index expressions: a bool_ tile of its truth values. See
     `nkijit.language.broadcast_to`.
@@ -150,7 +150,7 @@ def expand_dims(data: Any, axis: Any) -> ClassicTensor | Index:
 
     Args:
         data: a tensor; on chip the first dimension remains the partition dimension.
-        axis: position of the new dimension in the result, or positions, as NumPy's.
+        axis: position of the new dimension in the result, or several positions, as in NumPy.
     """
     call = "nl.expand_dims"
     positions = cast("tuple[Any, ...]", axis if isinstance(axis, (tuple, list)) else (axis,))

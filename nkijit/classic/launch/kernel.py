@@ -79,7 +79,7 @@ class ClassicKernel(Kernel[_P]):
 
         Args:
             function: the kernel's function.
-            platform_target: the name of the target; None leaves it to the environment.
+            platform_target: the name of the target; None: the environment decides.
             launch: the grid, mode and placement.
             outcome: the results of calls, shared by kernels that are derived from each other.
         """
