@@ -904,7 +904,7 @@ class AccessPattern:
         return tuple(sizes)
 
     def _groups(self, pattern: NamePattern) -> list[tuple[str, ...]]:
-        """Return the pattern as one tuple of names per dimension."""
+        """Return the names of a rearrange pattern, as one tuple of names per dimension."""
         groups: list[tuple[str, ...]] = []
         for entry in _items(pattern):
             group = (entry,) if isinstance(entry, str) else tuple(_items(entry))

@@ -284,7 +284,7 @@ def number_source(value: int | float) -> str:
 
 
 def string_source(text: str) -> str:
-    """Return a string as Python source: in double quotes, unless single ones need fewer escapes.
+    """Return a string as Python source: in double quotes, or single ones if that saves escapes.
 
     Unprintable characters are escaped, so the result is one line.
     """

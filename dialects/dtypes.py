@@ -55,7 +55,7 @@ class Kind(Enum):
     integer = "integer"
     float = "float"
     packed = "packed"
-    """Instructions copy packed elements, and MX instructions read them; engines do not convert."""
+    """Several numbers in one element, which MX instructions read and other instructions copy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +99,9 @@ class DType:
         return (-self.largest if self.signed else 0.0), self.largest
 
     def cannot_hold(self, number: float) -> str | None:
-        """Return why a stored number would not be near the original; None if it would be.
+        """Return the reason why the data type cannot store a number; None if it can.
 
-        A number cannot be represented if it is outside the type's range or rounded to 0.
+        A data type cannot store a number that is outside its range or that it rounds to 0.
         """
         if self.kind not in (Kind.integer, Kind.float):
             return None

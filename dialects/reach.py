@@ -47,7 +47,8 @@ def span_of(allocation: TileInfo, view: TileInfo) -> tuple[range, range]:
 def leaves(allocation: TileInfo, view: TileInfo) -> bool:
     """True when a view touches elements outside its allocation.
 
-    False for a view whose address is known only at run time, as its indices have a bound.
+    False for a view whose address is known only at run time: a bound of the indices keeps the view
+    inside its allocation.
     """
     return _leaves(view, *rows_of(allocation))
 

@@ -25,7 +25,7 @@ from nkijit.dialects.dtypes import DType, dtype_of_type
 from nkijit.dialects.hardware.words import MemoryRegion
 
 MAX_RANK = 60
-"""Largest number of dimensions of a tensor. NumPy's limit is 64; nkijit adds some of its own."""
+"""Largest number of dimensions of a tensor. NumPy's limit is 64; nkijit uses some of these."""
 
 NkiMemRef = MemRefType[Attribute]
 

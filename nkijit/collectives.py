@@ -167,8 +167,8 @@ def all_gather_v(
         dsts: one tensor in HBM, used as a flat buffer.
         replica_group: the groups.
         metadata_tensor: uint32, (3, ranks) in HBM or (1, 3, ranks) in SBUF. Row 0, column 0: number
-            of elements to send; row 1, column 0: index of the first one; row 2: number of elements
-            received from each rank, written by the collective.
+            of elements to send; row 1, column 0: index of the first element to send; row 2: number
+            of elements received from each rank, written by the collective.
         recv_counts_known: True leaves row 2 unchanged.
         has_rdispls: False; the public page documents True as not supported.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
@@ -178,7 +178,7 @@ def all_gather_v(
 
         ncc.all_gather_v([hbm], [four], ncc.ReplicaGroup([[0, 1, 2, 3]]), metadata)
 
-    For kernels on two cores (`kernel[2]`) and groups of four ranks, as the public page limits it.
+    Only for kernels on two cores (`kernel[2]`) and groups of four ranks, as on the public page.
     Source: NKI API reference, nki.collectives.all_gather_v.
     """
     return emit(AllGatherVOp, locals())
@@ -197,12 +197,13 @@ def all_gather_v_prepare(
     """Set up an `all_gather_v`, before its data is available; `all_gather_v_trigger` runs it.
 
     Args:
-        srcs: one tensor in HBM, used as a flat buffer; it may be written later, before the trigger.
+        srcs: one tensor in HBM, used as a flat buffer. Instructions may write the tensor after this
+            call, before the trigger.
         dsts: one tensor in HBM, used as a flat buffer.
         replica_group: the groups.
         metadata_tensor: uint32, (3, ranks) in HBM or (1, 3, ranks) in SBUF. Row 0, column 0: number
-            of elements to send; row 1, column 0: index of the first one; row 2: number of elements
-            received from each rank, written by the collective.
+            of elements to send; row 1, column 0: index of the first element to send; row 2: number
+            of elements received from each rank, written by the collective.
         recv_counts_known: True leaves row 2 unchanged.
         has_rdispls: False; the public page documents True as not supported.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
@@ -215,8 +216,8 @@ def all_gather_v_prepare(
         )
         ncc.all_gather_v_trigger(handle)
 
-    Returns the handle for `all_gather_v_trigger`. There is one slot: before the trigger, no other
-    prepare and no change of the metadata is allowed.
+    Returns the handle for `all_gather_v_trigger`. Before the trigger, no other prepare and
+    no change of the metadata is allowed.
     For kernels on two cores (`kernel[2]`) and groups of four ranks.
     Source: NKI API reference, nki.collectives.all_gather_v_prepare.
     """
@@ -320,8 +321,9 @@ def all_to_all_v(
             slots, one per sending rank.
         replica_group: the groups.
         metadata_tensor: uint32, (3 or 4, ranks) in HBM or (1, 3 or 4, ranks) in SBUF. Per rank,
-            row 0: number of elements to send; row 1: index of the first one in `srcs`; row 2:
-            number of elements received, written by the collective; row 3: their index in `dsts`.
+            row 0: number of elements to send; row 1: index in `srcs` of the first element to send;
+            row 2: number of elements received, written by the collective; row 3: index in `dsts` of
+            the first element received.
         recv_counts_known: True leaves row 2 unchanged.
         has_rdispls: True reads row 3; NeuronCore-v4 only.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
@@ -350,12 +352,14 @@ def all_to_all_v_prepare(
     """Set up an `all_to_all_v`, before its data is available; `all_to_all_v_trigger` runs it.
 
     Args:
-        srcs: one tensor in HBM, used as a flat buffer; it may be written later, before the trigger.
+        srcs: one tensor in HBM, used as a flat buffer. Instructions may write the tensor after this
+            call, before the trigger.
         dsts: one tensor in HBM, used as a flat buffer.
         replica_group: the groups.
         metadata_tensor: uint32, (3 or 4, ranks) in HBM or (1, 3 or 4, ranks) in SBUF. Per rank,
-            row 0: number of elements to send; row 1: index of the first one in `srcs`; row 2:
-            number of elements received, written by the collective; row 3: their index in `dsts`.
+            row 0: number of elements to send; row 1: index in `srcs` of the first element to send;
+            row 2: number of elements received, written by the collective; row 3: index in `dsts` of
+            the first element received.
         recv_counts_known: True leaves row 2 unchanged.
         has_rdispls: True reads row 3; NeuronCore-v4 only.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
@@ -368,8 +372,8 @@ def all_to_all_v_prepare(
         )
         ncc.all_to_all_v_trigger(handle)
 
-    Returns the handle for `all_to_all_v_trigger`. There is one slot: before the trigger, no other
-    prepare and no change of the metadata is allowed.
+    Returns the handle for `all_to_all_v_trigger`. Before the trigger, no other prepare and
+    no change of the metadata is allowed.
     Source: NKI API reference, nki.collectives.all_to_all_v_prepare.
     """
     return _prepare(AllToAllVPrepareOp, AllToAllVTriggerOp, locals())
@@ -432,7 +436,7 @@ def collective_permute_implicit(
     Args:
         srcs_by_channel: for each channel a list of one tensor.
         dsts_by_channel: for each channel a list of one tensor of the same shape and dtype.
-        replica_group: the groups; their order is that of the ring.
+        replica_group: the groups; the order of the ranks in a group is their order in the ring.
         channel_ids: the channels, numbered 0, 1, …; four at most.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
         name: name of the instruction.
@@ -465,7 +469,7 @@ def collective_permute_implicit_reduce(
         srcs0_by_channel: for each channel a list of one tensor, the left operand.
         srcs1_by_channel: for each channel a list of one tensor, the right operand.
         dsts_by_channel: for each channel a list of one tensor for the previous rank's result.
-        replica_group: the groups; their order is that of the ring.
+        replica_group: the groups; the order of the ranks in a group is their order in the ring.
         op: nl.add, nl.minimum or nl.maximum, in float32.
         channel_ids: the channels, numbered 0, 1, …; four at most.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
@@ -495,8 +499,8 @@ def collective_permute_implicit_current_processing_rank_id(
 
     Args:
         iteration_id: number of steps, an int or a register; 0 is this rank's own data.
-        replica_group: the groups; their order is that of the ring.
-        channel_id: the channel, 0 to 3; all have the same order.
+        replica_group: the groups; the order of the ranks in a group is their order in the ring.
+        channel_id: the channel, 0 to 3; the order of the ranks is the same in all channels.
         name: name of the instruction.
 
     Example:

@@ -179,7 +179,7 @@ def streaming(name: str, rate: str = "rate", start: str | None = None) -> StageC
 
     Args:
         name: the operand whose elements count.
-        rate: name of the engine's constant for elements per cycle or, if it ends in
+        rate: name of the engine's constant for elements per cycle or, if the name ends in
             `_cycles_per_element`, for cycles per element.
         start: name of the engine's constant for additional cycles, if any.
     """

@@ -534,7 +534,7 @@ class QueueOp(IRDLOperation):
 
     @property
     def queue(self) -> Queue:
-        """The engine's or ring's queue."""
+        """The engine or DMA ring that runs the instructions."""
         return self.queue_attr.data
 
     def print(self, printer: Printer) -> None:

@@ -27,9 +27,12 @@ def gpsimd_core_elements(free_size: int) -> int:
 
 
 INDIRECTION_GROUP = 16
-"""Partitions that share the indices of tensor indirection (NKI API reference, indirect)."""
+"""Number of partitions that share the indices of tensor indirection (NKI API reference, indirect).
+
+Applies to all engines but the Tensor Engine.
+"""
 TENSOR_ENGINE_GROUP = 32
-"""`INDIRECTION_GROUP` for instructions of the Tensor Engine."""
+"""Number of partitions that share the indices of tensor indirection on the Tensor Engine."""
 
 PARTITIONS_PER_QUADRANT = 32
 """Number of partitions of a quadrant: the partitions that one bank of the Vector Engine reads.

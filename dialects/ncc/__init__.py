@@ -36,9 +36,11 @@ MEETINGS: tuple[type[NisaOp], ...] = (
         if op not in TRIGGER_OF and any(f.accepts_tile for f in op.SPEC.operand_fields)
     ),
 )
-"""Instructions at which all cores wait for each other, and then see earlier writes to the operands.
+"""Instructions at which cores wait for each other: `core_barrier` and the collectives.
 
-Not included are instructions that return a rank or prepare a collective.
+After such an instruction, each core sees the other cores' earlier writes to the operands.
+Collectives without tiles, which return the number of a rank, and instructions that prepare a
+collective are not included.
 """
 
 WAITING: tuple[type[NisaOp], ...] = (*MEETINGS, SendrecvOp)

@@ -210,7 +210,8 @@ def _count_slot(op: NisaOp, target: Target) -> Violation | None:
 class NonzeroWithCountOp(NisaOp):
     """`dst` = the indices of the nonzero elements of `src`, padding, and their count.
 
-    Only in every 16th partition, the first of each GpSimd core; the others are unchanged.
+    Only every 16th partition is written: the first partition of each GpSimd core. All other
+    partitions are unchanged.
     """
 
     name = "nisa.nonzero_with_count"

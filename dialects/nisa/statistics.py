@@ -65,7 +65,7 @@ def _triples(op: NisaOp, target: Target) -> Violation | None:
     per_partition=True,
 )
 class BnStatsOp(NisaOp):
-    """`dst` is (count, mean, variance * count) of the even elements, then of the odd ones."""
+    """`dst` is (count, mean, variance * count) of even-indexed, then of odd-indexed elements."""
 
     name = "nisa.bn_stats"
 

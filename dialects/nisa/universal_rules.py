@@ -1,7 +1,7 @@
 """Rules about the location of operands in memory and about the access patterns of engines.
 
-Most hold for every instruction (`UNIVERSAL_RULES`), with documented exceptions that are declared
-in the operand fields.
+Most rules apply to every instruction (`UNIVERSAL_RULES`). The operand fields declare the documented
+exceptions.
 """
 
 from __future__ import annotations

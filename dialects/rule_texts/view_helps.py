@@ -19,7 +19,7 @@ WHOLE_DIVISION = "divide sizes with //, which gives ints; / gives floats"
 
 
 class Help(str):
-    """A help that is another one in kernels of the classic API."""
+    """A help for the current API; `classic` is the help for kernels of the classic API."""
 
     __slots__ = ("classic",)
 
@@ -64,7 +64,7 @@ def for_limit(value: object) -> str:
 
 
 def for_index(item: object, dim: int, *, on_chip: bool) -> str:
-    """Return the help for an index of a dimension that is of another type."""
+    """Return the help for an index that has an illegal type."""
     if item is None:
         at = max(dim, int(on_chip))
         return Help.of(
@@ -267,7 +267,7 @@ def for_squeeze(dim: int) -> str:
 
 
 def for_sizes(sizes: Sequence[int], total: int) -> str:
-    """Return the help for sizes with another product."""
+    """Return the help for sizes whose product is not the required size."""
     if sizes.count(-1) > 1:
         return "write -1 for one size at most"
     if not sizes or min(sizes) < 1:
@@ -326,7 +326,7 @@ PAIRS = "write a list of pairs, [[stride, count], …], each with integers and a
 
 
 def for_pair(pair: object) -> str:
-    """Return the help for a pair of `ap` that is none."""
+    """Return the help for an item of an `ap` pattern that is no pair."""
     numbers = _elements(pair)
     if any(isinstance(n, Real) and not isinstance(n, int) for n in numbers):
         return WHOLE_DIVISION
@@ -395,7 +395,7 @@ FORWARD_INDEX = "index the tensor first, and give the view a negative stride aft
 
 
 def for_offset(index: object, *, is_vector: bool) -> str:
-    """Return the help for an offset of `ap` of another kind."""
+    """Return the help for an offset of `ap` of an illegal type."""
     if isinstance(index, int):
         return f"pass an index that is known while tracing as a start: offset={index} elements"
     if isinstance(index, Real):

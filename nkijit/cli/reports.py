@@ -128,7 +128,7 @@ def diff(
 ) -> None:
     """Compare two kernels: instructions, IR, memory, predicted time.
 
-    The compared IR has loops (`trace --rolled`).
+    The IR is compared as `trace --rolled` prints it: with loops in place of repeated instructions.
     """
     pair = [tracing.of(file).one() for file in (first, second)]
     one, other = (

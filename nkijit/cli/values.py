@@ -46,7 +46,7 @@ class Call:
     def kernel(self, strict: bool | None) -> Kernel:
         """Return the kernel of a Python file; `strict` None keeps the kernel's own setting.
 
-        Raises NkiValidationError if it has denied warnings.
+        Raises NkiValidationError if the kernel has denied warnings.
         """
         chosen = self.kernels.chosen()
         kernel = chosen.kernel

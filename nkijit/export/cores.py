@@ -1,4 +1,8 @@
-"""Merges the programs of two cores: numbers become affine in the core, the rest branches on it."""
+"""Merges the programs of two cores into one text.
+
+Numbers that differ become affine in the core's index. For all other differences, the text branches
+on the core's index.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +41,7 @@ def _texts(statements: Sequence[Statement]) -> Iterator[str]:
 
 
 def _merged(one: list[Statement], two: list[Statement]) -> list[Statement]:
-    """Merge equivalent statements at the start and end; the remaining ones become a branch."""
+    """Merge equivalent statements at the start and end; put the remaining ones in a branch."""
     pairs = zip(one, two, strict=False)
     start: list[Statement] = []
     for a, b in pairs:

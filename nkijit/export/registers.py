@@ -1,4 +1,4 @@
-"""Registers in exported source: scalars (`NkiScalar`), which support Python operators, and others.
+"""Registers in exported source: scalars (`NkiScalar`) and registers without Python operators.
 
 An NkiScalar is a register that a single load or operator writes, before any read. The induction
 variable of `nl.fori_loop` is a scalar if both bounds are numbers or scalars.

@@ -77,7 +77,10 @@ def _kernel(cores: Sequence[KernelOp], taken: Names, *, loops: bool) -> _Kernel:
 
 
 _LONG = 0.8
-"""A text is preferred if its number of statements is at most this fraction of another's."""
+"""The largest length of an alternative text, as a fraction of the length of the text it replaces.
+
+Lengths are numbers of statements.
+"""
 
 
 class _Kernel:

@@ -35,7 +35,7 @@ class FileState:
 
 
 _RECENT = 2_000_000_000
-"""The maximum age, in ns, of a modification that may leave the modification time unchanged.
+"""The time in ns after a write within which a second write may get the same modification time.
 
 FAT has the coarsest clock in use, with steps of two seconds.
 """

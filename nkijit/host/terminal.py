@@ -30,7 +30,7 @@ def show(text: str) -> None:
 
 
 def show_findings(findings: Findings, stream: IO[str], of: str = "") -> None:
-    """Print findings. `of` is added to the line with their number, e.g. `for trn3 (default)`."""
+    """Print findings; `of`, e.g. `for trn3 (default)`, is added to the line that counts them."""
     lines = findings.lines(of)
     print(as_ansi(lines) if has_colours(stream) else as_text(lines), file=stream)
 

@@ -30,9 +30,9 @@ def core_barrier(
     """Wait until both cores have reached the barrier.
 
     Args:
-        data: the tensor in shared HBM that both cores use; after the barrier, both see all writes
-            to it from before the barrier. With a tile on chip, this holds for every tensor in
-            shared HBM, and a warning says so.
+        data: the tensor in shared HBM that both cores use; after the barrier, both cores see all
+            writes to this tensor from before the barrier. With a tile on chip, this holds for every
+            tensor in shared HBM, and a warning says so.
         cores: (0, 1). With a single core, also as an int, no core waits, and a warning says so.
         engine: the engine that waits.
         name: name of the instruction.
@@ -79,7 +79,7 @@ def sendrecv(
     dma_engine: dma_engine = _dma_engine.dma,
     name: str | None = None,
 ) -> NkiInstruction:
-    """Send a tile to the other core and receive one.
+    """Send a tile to the other core, and receive a tile from the other core.
 
     Args:
         src: (P, …) tile in SBUF that is sent.

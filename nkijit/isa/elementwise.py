@@ -77,7 +77,7 @@ def tensor_scalar(
     Args:
         dst: (P, …) tile in SBUF or PSUM, as many elements per partition as `data`.
         data: (P, …) tile in SBUF or PSUM.
-        op0: operator; with a unary one (`nl.abs`, `nl.rsqrt`, …) `operand0` is None or 0.
+        op0: operator; with a unary operator (`nl.abs`, `nl.rsqrt`, …) `operand0` is None or 0.
         operand0: number or (P, 1) tile, float32 for arithmetic operators.
         reverse0: compute `operand0 op0 data`.
         op1: second operator of the same kind, or None.
@@ -173,11 +173,11 @@ def tensor_scalar_reduce(
     Args:
         dst: (P, …) tile in SBUF or PSUM, any dtype; as many elements per partition as `data`.
         data: (P, …) tile in SBUF or PSUM, any dtype.
-        op0: arithmetic operator; with a unary one (`nl.abs`, …) `operand0` is None or 0.
+        op0: arithmetic operator; with a unary operator (`nl.abs`, …) `operand0` is None or 0.
         operand0: number or (P, 1) float32 tile.
         reduce_op: `nl.add`, `nl.multiply`, `nl.maximum` or `nl.minimum`, reduces the float32
             results over all free dimensions.
-        reduce_res: (P, 1) tile that receives the accumulators; None leaves the result in them.
+        reduce_res: (P, 1) tile that receives the accumulators; None leaves the result there.
         reverse0: must be False; the instruction does not reverse its operands.
         reduce_cmd: reset_reduce, reduce (continue the accumulators), or load_reduce (start from
             `reduce_init`).
@@ -213,11 +213,11 @@ def tensor_scalar_cumulative(
         dst: (P, …) tile in SBUF or PSUM, as many elements per partition as `src`; of a float8
             (e4m3, e4m3fn, e5m2), 16-bit float, float32, or integer type of 8 or 16 bits.
         src: tile as `dst`.
-        op0: arithmetic operator; a unary one takes 0 as `imm0`.
+        op0: arithmetic operator; for a unary operator, `imm0` is 0.
         op1: `nl.add`, `nl.subtract`, `nl.multiply`, `nl.maximum` or `nl.minimum`.
         imm0: number or (P, 1) float32 tile.
-        imm1: number or (P, 1) float32 tile that load_reduce starts from; the other commands ignore
-            it, so that a loop may always pass it.
+        imm1: number or (P, 1) float32 tile that load_reduce starts from; other commands ignore
+            `imm1`, so that a loop may always pass `imm1`.
         reduce_cmd: reset_reduce, reduce (continue the accumulators), or load_reduce.
         name: name of the instruction.
 

@@ -19,9 +19,9 @@ def nc_stream_shuffle(
     Args:
         dst: tile in SBUF or PSUM, of the dtype of `src` and with as many elements per partition;
             it may be `src`.
-        src: tile in SBUF or PSUM; it may have fewer partitions, the mask then names those it has.
-            Tiles begin at partition 0, with up to 64 partitions also at 64, with up to 32 at any
-            multiple of 32.
+        src: tile in SBUF or PSUM; it may have fewer partitions than `dst`, then `shuffle_mask`
+            names only partitions of `src`. Tiles begin at partition 0. Tiles of up to 64 partitions
+            may also begin at 64, and tiles of up to 32 partitions at any multiple of 32.
         shuffle_mask: 32 integers, 0 to 31, or 255 for a partition of `dst` that does not change.
         name: name of the instruction.
 
@@ -44,9 +44,10 @@ def local_gather(
 ) -> NkiInstruction:
     """Gather along the free dimensions, by the indices that 16 partitions hold together.
 
-    Each GpSimd core flattens the indices of its 16 partitions, partition first. From each index on
-    it takes `num_elem_per_idx` elements, the same in all of its partitions, bit by bit. An index
-    counts elements in a partition; an index beyond the partition ends the interpretation.
+    Each GpSimd core flattens the indices of its 16 partitions, partition first. For each index, the
+    core copies `num_elem_per_idx` elements, from that index on, in all of its partitions, bit by
+    bit. An index counts elements in a partition; an index beyond the partition ends the
+    interpretation.
 
     Args:
         dst: tile in SBUF of the dtype of `src_buffer`, with

@@ -39,13 +39,13 @@ def nc_matmul(
             NeuronCore-v4 4096, or 8192 for a bfloat16 `dst`.
         is_stationary_onezero: hint that `stationary` holds zeros and ones only, which makes
             float32 faster. The result is the same.
-        is_moving_onezero: hint that `moving` holds zeros and ones only; likewise.
+        is_moving_onezero: hint that `moving` holds zeros and ones only; same effect.
         is_transpose: transpose mode: a `moving` tile with a single 1 per column selects rows of
             `stationary`, and their bits are passed through. `dst` is overwritten; neither
             `accumulate=True` nor double_row is legal. On NeuronCore-v2 the argument is only a hint,
             and the instruction is a matmul.
         accumulate: True adds to `dst`, False overwrites it, None overwrites elements that no
-            matmul has written and adds to the others.
+            matmul has written and adds to all other elements.
         tile_position: (row, column) where the tile starts in the PE array, multiples of
             `tile_size`, which must be passed as well. The API reference describes column tiles, but
             lists only column 0 for this parameter; nkijit follows the description.

@@ -28,9 +28,9 @@ def dma_copy(
 
     Args:
         dst: tensor in HBM or SBUF.
-        src: tensor in HBM or SBUF with as many elements; they correspond in row-major order.
+        src: tensor in HBM or SBUF with as many elements, in the same row-major order.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
-        oob_mode: for addresses known only at run time; static ones are always in bounds.
+        oob_mode: for addresses known only at run time; static addresses are in bounds.
         dge_mode: the unit that builds the descriptors; hwdge on NeuronCore-v3 and newer, with
             equal dtypes.
         engine: sync or scalar, with hwdge only.
@@ -62,8 +62,8 @@ def dma_compute(
 
     Args:
         dst: tensor in HBM or SBUF.
-        srcs: 1 to 16 tensors in HBM or SBUF with as many elements; two with indices, one of them
-            the same view as dst.
+        srcs: 1 to 16 tensors in HBM or SBUF with as many elements; with indices two tensors, one of
+            which is the same view as dst.
         reduce_op: nl.add.
         scales: 1.0 for each source, or None.
         unique_indices: True; repeated indices are not documented to add up.

@@ -42,7 +42,7 @@ def nc_matmul_mx(
         tile_position: (row, 0) where the tile starts in the PE array; given with `tile_size`.
         tile_size: (rows, 128) of the PE array that the tile uses, rows being 32, 64 or 128.
         accumulate: True adds to `dst`, False overwrites it, None overwrites elements that no
-            matmul has written and adds to the others.
+            matmul has written and adds to all other elements.
         name: name of the instruction.
 
     Example:
@@ -65,12 +65,13 @@ def quantize_mx(
     A group is 8 partitions of 4 neighbouring elements. Let `e` be the exponent of the group's
     largest magnitude, and `top` the exponent of the largest float8 value (8 for float8_e4m3fn, 15
     for float8_e5m2). The group's scale is 2**(e - (top - 1)), at least 2**-127; for a group of
-    zeros it is 2**-127. Each value is divided by the scale and rounded once, to nearest, ties to
-    even.
+    zeros, the scale is 2**-127. Each value is divided by the scale and rounded once, to nearest,
+    ties to even.
 
-    The documents do not define infinities and NaN. In nkijit they have the exponent after the
-    largest, as in their bits. NaN remains NaN. An infinity becomes the largest float8 value of its
-    sign, and the product of this value and the scale is infinite again.
+    The documents do not define infinities and NaN. In nkijit, `e` of an infinity or NaN is the
+    exponent after the largest finite exponent, as in the bits. NaN remains NaN. An infinity becomes
+    the largest float8 value of its sign, and the product of this value and the scale is infinite
+    again.
 
     Args:
         dst: (P, F) tile in SBUF; float8_e5m2_x4 or float8_e4m3fn_x4.

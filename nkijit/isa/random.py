@@ -7,8 +7,8 @@ GpSimd Engine, which no seed of 32 bits can set. An instruction advances the lan
 partitions. The Vector Engine's generators take turns: element i of a partition comes from generator
 `i % 4`. All four advance together, so the unused numbers of an incomplete last turn are lost.
 
-The Vector Engine of NeuronCores before v4 has a shift register with unpublished taps; nkijit
-replaces it with XORWOW.
+The Vector Engine of NeuronCores before v4 has a shift register with unpublished taps, for
+which nkijit substitutes XORWOW.
 """
 
 from __future__ import annotations

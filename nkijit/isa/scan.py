@@ -30,7 +30,7 @@ def tensor_tensor_scan(
         dst: (P, …) tile in SBUF or PSUM, as many elements per partition as `data0`.
         data0: (P, …) tile in SBUF or PSUM.
         data1: as `data0`; not both in PSUM.
-        initial: number or (P, 1) tile in the place of the result before the first.
+        initial: number or (P, 1) tile: `dst[i - 1]` for the first element.
         op0: arithmetic operator of two operands.
         op1: arithmetic operator of two operands.
         reverse0: compute `dst[i - 1] op0 data0[i]`.

@@ -69,13 +69,14 @@ def nc_match_replace8(
 ) -> NkiInstruction:
     """`dst` = `data` with `imm` in the place of the first occurrence of each of the 8 `vals`.
 
-    Equal `vals` match successive occurrences, the first one belongs to the highest column of
-    `dst_idx`: the opposite of `nc_find_index8`. Values are compared in float32 as `nl.equal` does,
-    against `data` as it was: an `imm` that has been written is not matched. The reference does not
-    document `dst_idx` for a value that is not found: here all ones, as in `nc_find_index8`.
+    Equal `vals` match successive occurrences. The index of the first occurrence is in the highest
+    column of `dst_idx`, unlike in `nc_find_index8`. Values are compared in float32 as by
+    `nl.equal`, with the contents of `data` before the instruction: an `imm` that the instruction
+    has written is not matched. The reference does not document `dst_idx` for a value that is not
+    found. nkijit writes all ones, as in `nc_find_index8`.
 
     Args:
-        dst: tile in SBUF or PSUM, as many elements per partition as `data`, which it may be.
+        dst: tile in SBUF or PSUM, as many elements per partition as `data`; may be `data`.
         data: (P, …) tile in SBUF or PSUM.
         vals: (P, …) tile with 8 elements per partition.
         imm: the number that replaces.
@@ -114,7 +115,7 @@ def topk(
         idx_dst: (P, K) uint32 tile in SBUF, receives the indices in the group.
         src: (P, F) bfloat16 tile in SBUF with `16 * F >= n`.
         n: elements that each group ranks, 8 to 65535.
-        sorted: must be False, which leaves the order of the results open; here they ascend.
+        sorted: must be False, which leaves the order of the results open; nkijit's ascend.
         name: name of the instruction.
 
     Example:
@@ -133,14 +134,14 @@ def nonzero_with_count(
     padding_val: int = -1,
     name: str | None = None,
 ) -> NkiInstruction:
-    """The indices of the nonzero elements of every 16th partition, padding, and their count.
+    """Indices of the nonzero elements in every 16th partition, padding, and the number of indices.
 
     The instruction works on partitions 0, 16, …, 112 of the tiles, the first of each GpSimd core;
     the other partitions of `dst` do not change. -0.0 is zero, NaN is not. NeuronCore-v3 and newer.
 
     Args:
         dst: (P, …) int32 tile in SBUF with one element per partition more than `src`; the last
-            one is the count.
+            element is the count.
         src: (P, …) float32 or int32 tile in SBUF.
         index_offset: int32 that is added to each index.
         padding_val: int32 that fills the elements after the last index.

@@ -123,7 +123,7 @@ def range_select(
         bound0: (P, 1) float32 tile.
         bound1: (P, 1) float32 tile.
         reduce_cmd: the effect on the accumulators: idle, reset, reduce or reset_reduce.
-        reduce_res: (P, 1) tile that receives the accumulators; None leaves the maximum in them.
+        reduce_res: (P, 1) tile that receives the accumulators; None leaves the maximum there.
         reduce_op: `nl.maximum`.
         range_start: index of the first element; all indices must be within 2**24.
         on_false_value: must be the lowest float32, which is the default.
@@ -152,7 +152,7 @@ def select_reduce(
     """`dst = on_true` where `predicate` is not 0, else `on_false`, on the Vector Engine.
 
     The accumulators take the float32 results before they are rounded to `dst`; after
-    `reduce_cmd.idle` they are undefined. Their registers are those of `predicate`'s partitions.
+    `reduce_cmd.idle` they are undefined. The accumulators are those of `predicate`'s partitions.
 
     Args:
         dst: (P, …) tile in SBUF or PSUM.
@@ -161,7 +161,7 @@ def select_reduce(
             partition; not in PSUM together with `predicate`.
         on_false: number or (P, 1) tile.
         reduce_res: (P, 1) tile of a float type that receives the accumulators; None leaves the
-            maximum in them.
+            maximum there.
         reduce_cmd: the effect on the accumulators: idle, reduce or reset_reduce.
         reduce_op: `nl.maximum`.
         reverse_pred: take `on_true` where `predicate` is 0.

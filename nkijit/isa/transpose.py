@@ -33,12 +33,12 @@ def dma_transpose(
         dst: tile in SBUF, of the permuted shape of `src` and of its dtype.
         src: tensor in HBM or SBUF with two to four dimensions and elements of 2 or 4 bytes.
         axes: the dimension of `src` for each dimension of `dst`: (1, 0), (2, 1, 0) or (3, 1, 2, 0),
-            the only one for each rank and its default.
+            the only legal permutation for each number of dimensions, and the default.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
         dge_mode: unknown or hwdge; with indices unknown or swdge. hwdge (NeuronCore-v3 and newer)
             moves 2-byte elements in blocks of 16 rows of at most 128. Dim 0 of `src` is 16. With
-            more than two dimensions it may also be 1, 2, 4 or 8, and the product of dims 0 and -2
-            is a multiple of 16.
+            more than two dimensions, dim 0 may also be 1, 2, 4 or 8, and the product of dims 0 and
+            -2 is a multiple of 16.
         oob_mode: `skip` leaves out rows with an index out of bounds, where addresses are known only
             at run time.
         name: name of the instruction.

@@ -56,7 +56,7 @@ def jit(
             `experimental_flags`, `additional_compile_opt`, `compile_config`, …). They have no
             effect; `kernel.options` has them.
 
-    Raises UnsupportedError for other options, and names the known ones.
+    Raises UnsupportedError for other options; the message names the known options.
 
     Example:
 

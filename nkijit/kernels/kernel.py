@@ -122,11 +122,11 @@ class Kernel(Generic[_P]):
 
         Args:
             function: the kernel's function, a bound method or a `functools.partial`.
-            platform_target: the name of the target; None leaves it to the environment.
-            grid: the number of cores; None leaves it to the environment.
+            platform_target: the name of the target; None: the environment decides.
+            grid: the number of cores; None: the environment decides.
             cache: the trace cache to share; None creates a new one.
             schedule: edges between named instructions: (consumer, producer).
-            strict: the user's choice of strictness; None leaves it to the environment.
+            strict: the user's choice of strictness; None: the environment decides.
             simulated: whether calls are not strict by default, as in the vendor's simulator.
             options: options of `nki.jit` that only the vendor's compiler reads.
         """
@@ -379,11 +379,11 @@ class Kernel(Generic[_P]):
         return record.bisect(against)
 
     def portability(self, /, *args: Any, nki: str | None = None, **kwargs: Any) -> Findings:
-        """Return warnings for names, arguments and Python that a release of NKI does not have.
+        """Return warnings for names, arguments and Python constructs that a release of NKI lacks.
 
-        Reads the source of the kernel and of the user's functions and classes that it uses.
-        Arguments are optional; those that are passed are checked as well. `nki` is the version of
-        the release, e.g. `"0.5"`, the newest by default; ValueError for an unknown one.
+        Reads the source of the kernel and of the user's functions and classes that the kernel uses.
+        Arguments are optional; arguments that are passed are checked as well. `nki` is the version
+        of the release, e.g. `"0.5"`; the newest by default. Raises ValueError for unknown versions.
         """
         from nkijit.reference.portability import portability
 
@@ -393,7 +393,7 @@ class Kernel(Generic[_P]):
 
     @property
     def platform_target(self) -> str | None:
-        """The target that the kernel names; None leaves it to the environment."""
+        """The target that the kernel names; None: the environment decides."""
         return self._platform_target
 
     @property
@@ -407,20 +407,20 @@ class Kernel(Generic[_P]):
         Args:
             platform_target: the name of a target, or the `target` of a kernel or of a trace.
 
-        Raises ValueError for others.
+        Raises ValueError for other values.
 
         Example: `kernel.for_target("trn2")`, `kernel.for_target(other.trace(x).target)`.
         """
         return self._changed(platform_target=platform_name(platform_target))
 
     def strict(self, strict: bool = True) -> Self:
-        """Return the same kernel with calls that stop at all errors, or at fewer.
+        """Return the same kernel with calls that stop at every error, or that continue after some.
 
         Args:
             strict: True stops at every error. False continues where values are undefined (unwritten
                 memory, cores that race) and where tiles do not fit the memories of the target, and
                 issues each such finding as an `NkiWarning` at the user's line. Errors that no
-                device or compiler accepts stop both.
+                device or compiler accepts stop both kinds of calls.
 
         It overrides `NKIJIT_STRICT` in the environment. Example: `kernel[2].strict(False)(x)`.
         """
@@ -438,7 +438,7 @@ class Kernel(Generic[_P]):
     def with_options(self, options: Mapping[str, Any]) -> Self:
         """Return the same kernel with `options` added to `kernel.options`.
 
-        They are options of the vendor's compiler, which nkijit stores and does not use.
+        `options` are for the vendor's compiler; nkijit stores these options and does not use them.
         """
         return self._changed(options={**self.options, **options})
 
@@ -560,11 +560,11 @@ class Kernel(Generic[_P]):
 
         Example: `kernel.cache_info()` gives `CacheInfo(hits=3, misses=2, maxsize=128, currsize=2,
         reasons={'first call': 1, ...})`. Kernels that are derived from this one (for a grid, a
-        target) share its cache. A trace is used again when nothing has changed that it can have
-        read: arguments, globals, closures, classes, modules, the environment. A kernel that reads
-        values that may differ at every call (files, time, random numbers) is traced at every call.
-        `NKIJIT_TRACE_CACHE` in the environment sets the number of cached traces; the least recently
-        used one is evicted first.
+        target) share its cache. A cached trace is reused if the values that tracing can have read
+        are unchanged: arguments, globals, closures, classes, modules, the environment. A kernel
+        that reads values that may differ at every call (files, time, random numbers) is traced at
+        every call. `NKIJIT_TRACE_CACHE` in the environment sets the number of cached traces; the
+        least recently used trace is evicted first.
         """
         return self._cache.info()
 
@@ -789,7 +789,7 @@ def _read_of(function: Callable[..., Any]) -> tuple[Any, ...]:
 
 
 def _names_of_rest(function: Callable[..., Any], parameters: inspect.Signature) -> dict[str, str]:
-    """Map the names of a decorator's `*args` to the wrapped function's: `args_0` is `x`."""
+    """Map names of a decorator's `*args` to the wrapped function's parameters: `args_0` is `x`."""
     wrapped = list(inspect.signature(function).parameters)
     names = list(parameters.parameters)
     kinds = [parameter.kind for parameter in parameters.parameters.values()]

@@ -65,7 +65,8 @@ def reduction(call: str, x: Any, axis: Any) -> TileReduction:
 def legal_axes(call: str, rank: int, axis: Any, name: str) -> tuple[int, ...]:
     """Return the axes to reduce of a tile of `rank` dimensions, in ascending order.
 
-    Axes that `nisa.tensor_reduce` does not support end the trace. `name` is the tile's.
+    Axes that `nisa.tensor_reduce` does not support end the trace. `name` is the tile's name in the
+    message.
     """
     several = isinstance(axis, (tuple, list))
     axes = tuple(cast(Sequence[Any], axis)) if several else (axis,)

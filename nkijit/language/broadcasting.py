@@ -19,7 +19,10 @@ from nkijit.tracing.tracer import tracer_for
 
 
 def broadcast_shape(call: str, **tiles: NkiTensor) -> tuple[int, ...]:
-    """Return the broadcast shape of tiles of one rank, by NumPy's rules."""
+    """Return the broadcast shape of tiles by NumPy's rules.
+
+    The tiles must have the same number of dimensions.
+    """
     shapes = [tile.shape for tile in tiles.values()]
     together = tuple(_together(dims) for dims in zip(*shapes, strict=False))
     for shape in shapes:

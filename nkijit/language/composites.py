@@ -63,7 +63,7 @@ def rms_norm(
 ) -> NkiTensor:
     """`x / sqrt(sum(x * x) / n + epsilon) * w`.
 
-    Where whole rows are summed, the accumulators of the Scalar Engine do it.
+    If whole rows are summed, the Scalar Engine computes the sums in its accumulators.
 
     Args:
         x: a tile.
@@ -72,7 +72,7 @@ def rms_norm(
         n: the number that the sum is divided by.
         epsilon: added to the mean square.
         dtype: data type of the result, by default that of `x`.
-        compute_dtype: data type of the tiles in between, by default float32. The sum and its
+        compute_dtype: data type of intermediate tiles, by default float32. The sum and its
             root are always float32, because their instructions require it.
 
     Example:

@@ -92,7 +92,7 @@ def shared_identity_matrix(
     Args:
         n: rows and columns, at most `nl.tile_size.pmax`.
         dtype: data type of the elements.
-        dst: an (n, n) tile in SBUF to write, instead of a new one; it is returned.
+        dst: an (n, n) tile in SBUF to write and return, instead of a new tile.
 
     Example:
 

@@ -73,7 +73,10 @@ def _region(tracer: Tracer, call: str, buffer: Any) -> MemoryRegion:
 
 
 def _address(tracer: Tracer, call: str, address: Any) -> tuple[int, int]:
-    """Return a fixed address: (partition, byte in the partition); others end the trace."""
+    """Return a fixed address, a pair (partition, byte in the partition).
+
+    Any other value of `address` ends the trace.
+    """
     parts = tuple(cast(Sequence[Any], address)) if isinstance(address, (tuple, list)) else ()
     if len(parts) == 2 and all(isinstance(part, int) and part >= 0 for part in parts):
         return parts
@@ -225,9 +228,11 @@ def _filled(call: str, shape: Any, value: Any, dtype: Any, buffer: Any, name: st
 
 
 def hbm_runs(tensor: NkiTensor) -> Iterator[NkiTensor]:
-    """Yield a new HBM tensor as 2-D views to fill from tiles: whole tiles, whole rows, the rest.
+    """Yield 2-D views that together cover a new HBM tensor and can be filled from tiles.
 
-    HBM is linear, so the tensor's shape does not matter. No view is larger than the first.
+    First come views of whole tiles, then a view of the remaining whole rows, then a view of the
+    remaining elements. HBM is linear, so the tensor's shape does not matter. No view is larger than
+    the first view.
     """
     pmax = tensor.storage.tracer.target.pmax
     itemsize = as_dtype(tensor.dtype).itemsize

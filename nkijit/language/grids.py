@@ -184,7 +184,7 @@ class NkiGrid(NKIObject):
 
     @property
     def index_step_elements(self) -> tuple[int, ...]:
-        """The number of elements between neighbouring coordinates, in each dimension with one."""
+        """For each dimension with a coordinate, the number of elements between its coordinates."""
         return tuple(axis.stride for axis in self._selection.axes if axis.is_counted)
 
     @property
@@ -294,15 +294,15 @@ def tiles(source: NkiTensor | NkiGrid, *, tile_shape: tuple[int, ...] | None = N
 
     Args:
         source: the tensor or grid.
-        tile_shape: elements of a tile, at least two dimensions: the last ones of the tensor, and in
-            SBUF and PSUM all. By default that of the grid.
+        tile_shape: elements of a tile in each of the tensor's last dimensions, at least two; in
+            SBUF and PSUM in all dimensions. By default the tile shape of the grid.
 
     Example:
 
         grid = nl.tiles(hbm, tile_shape=(128, 512))
 
-    Raises TypeError for a `tile_shape` that is no tuple of ints, ValueError for one that does not
-    fit. Example: `for i in range(grid.shape[0]): nisa.dma_copy(tile, grid[i, 0].data)`.
+    Raises TypeError if `tile_shape` is no tuple of ints, and ValueError if it does not fit the
+    tensor. Example: `for i in range(grid.shape[0]): nisa.dma_copy(tile, grid[i, 0].data)`.
     Source: NKI API reference 0.7, nki.language.tiles.
     """
     return NkiTileGrid(selection=_tiled("nl.tiles", source, tile_shape))
@@ -343,11 +343,12 @@ def alloc_tiles(
     """Allocate a tensor as a grid of tiles; its contents are undefined.
 
     Args:
-        tile_shape: elements of a tile, at least two dimensions, the last ones of `element_shape`.
+        tile_shape: elements of a tile in each of the last dimensions of `element_shape`, at least two.
         element_shape: elements of the tensor; on chip, too, it may have more than 128 rows.
         buffer: `nl.sbuf`, `nl.psum`, `nl.hbm`, `nl.private_hbm` or `nl.shared_hbm`. In SBUF and
-            PSUM the tiles are stored side by side in the partitions, each in the space of a whole
-            one, the last coordinate fastest; `.data` of several tiles has two dimensions.
+            PSUM the tiles are stored side by side in the partitions, the last coordinate fastest. A
+            partial tile takes the space of a whole tile. `.data` of several tiles has two
+            dimensions.
         dtype: element type.
         address: fixed (partition offset, byte offset inside a partition).
         name: the tensor's name; by default the variable it is assigned to.
@@ -431,7 +432,7 @@ def empty_like(
         buffer: the memory of the new tensor, by default that of `x`.
         name: the tensor's name.
         transpose_axes: (1, 0), (2, 1, 0) or (3, 1, 2, 0): the order of the dimensions, or of the
-            tiled ones, in a tile in SBUF that `nisa.dma_transpose` writes.
+            tiled dimensions, in a tile in SBUF that `nisa.dma_transpose` writes.
         address: fixed (partition offset, byte offset inside a partition).
 
     Example:

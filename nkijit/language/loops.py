@@ -77,8 +77,8 @@ def fori_loop(lower: Bound, upper: Bound, body_fun: Callable[[Any], None], step:
     Args:
         lower: first value, an int, a scalar or a register.
         upper: bound (exclusive), an int, a scalar or a register.
-        body_fun: called once, while tracing, with `i`: an `nisa.NkiScalar`, or the register that
-            holds it where a bound is a register.
+        body_fun: called once, while tracing, with `i`: an `nisa.NkiScalar` or, if a bound is a
+            register, the register that holds the index.
         step: compile-time int of at least 1.
 
     Example:
@@ -102,9 +102,9 @@ def while_loop(
     """A loop on the device: `r = init`, then `r = body_fun(r)` while `r` is not zero.
 
     Args:
-        init: register with the first condition; it is not changed.
-        body_fun: called once, while tracing, with a register that holds the condition; it returns
-            the register with the next one.
+        init: register with the first condition, which the loop does not change.
+        body_fun: called once, while tracing, with a register that holds the condition; returns
+            the register with the next condition.
 
     Example:
 

@@ -65,7 +65,7 @@ def logical_not(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
 
 
 def cos(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
-    """Cosine, as the sine a quarter turn further; accurate where `nl.sin` is.
+    """Cosine, computed as the sine of `x` plus a quarter turn; accurate where `nl.sin` is.
 
     Args:
         x: a tile of angles in radians.
@@ -218,8 +218,8 @@ def divide(x: Operand, y: Operand, dtype: DTypeLike | None = None) -> NkiTensor:
     """`x / y` in float32, as `x` times the reciprocal of `y`: engines do not divide.
 
     The reciprocal and the product are rounded, so that about one quotient in four is off by a unit
-    in the last place. Elements of a tile `y` below 2**-128 have infinite reciprocals, and those
-    above 2**126 less exact ones. A number `y` may be of any size.
+    in the last place. If `y` is a tile, its elements below 2**-128 have infinite reciprocals, and
+    the reciprocals of its elements above 2**126 are less exact. A number `y` may be of any size.
 
     Args:
         x: a tile or a number.

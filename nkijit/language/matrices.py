@@ -25,7 +25,7 @@ _DMA_ITEMSIZES = (2, 4)
 def matmul(x: NkiTensor, y: NkiTensor, transpose_x: bool = False) -> NkiTensor:
     """`x @ y`, or `x.T @ y` when x is transposed already; a new float32 tile in PSUM.
 
-    The Tensor Engine takes x with the contraction along the partitions: without `transpose_x` it is
+    The Tensor Engine takes x with the contraction along the partitions: without `transpose_x`, x is
     transposed on the Tensor Engine first.
 
     Args:
@@ -75,7 +75,8 @@ def matmul(x: NkiTensor, y: NkiTensor, transpose_x: bool = False) -> NkiTensor:
 def transpose(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
     """Swap partitions and elements of a 2-D tile: a new tile in PSUM.
 
-    The Tensor Engine transposes from SBUF; a tile in PSUM or of another dtype is copied to it.
+    The Tensor Engine transposes tiles in SBUF. A tile in PSUM is copied to SBUF first. So is a tile
+    in SBUF if its data type differs from `dtype`.
 
     Args:
         x: (P, F) tile in SBUF or PSUM, at most 128x128.
@@ -103,7 +104,7 @@ def transpose(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
 def load_transpose2d(src: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
     """Load the transpose of a 2-D tensor in HBM: a new tile in SBUF.
 
-    DMA transposes elements of 2 and 4 bytes. Others are copied one by one.
+    DMA transposes elements of 2 and 4 bytes. Elements of other sizes are copied one by one.
 
     Args:
         src: (F, P) tensor in HBM, P at most 128.

@@ -21,8 +21,9 @@ from nkijit.tracing.tracer import tracer_for
 def rand(shape: Shape, dtype: DTypeLike, buffer: MemoryRegion = sbuf, name: str = "") -> NkiTensor:
     """Allocate a tensor and fill it with random numbers, uniform in [0, 1).
 
-    On NeuronCore-v4 this is `nisa.rand2`. On older ones the high 24 bits of `nisa.rng` are scaled,
-    so that the same seed gives the same numbers. Rounding to a dtype of few bits may give 1.
+    On NeuronCore-v4 this is `nisa.rand2`. On older cores, the high 24 bits of `nisa.rng` are
+    scaled, so that the same seed gives the same numbers. Rounding to a dtype of few bits can give
+    1.
     A tensor in HBM is filled from SBUF tiles by DMA.
 
     Args:

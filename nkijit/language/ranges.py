@@ -36,7 +36,7 @@ def static_range(start: int, stop: int | None = None, step: int = 1) -> builtins
 
         halves = [x[:, nl.ds(256 * i, 256)] for i in nl.static_range(2)]
 
-    As an index of a tensor it is the slice of its numbers.
+    As an index of a tensor, a `static_range` selects the slice of its numbers.
     Source: NKI API reference, nki.language.static_range.
     """
     return _range("nl.static_range", start, stop, step)

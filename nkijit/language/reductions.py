@@ -31,7 +31,7 @@ def sum(
         x: a tile.
         axis: the last free dimension, or the last few, up to 4; negative counts from the end.
         dtype: data type of the result, by default that of `x`.
-        keepdims: retain the reduced dimensions with size 1. Without it a tile still has two
+        keepdims: retain the reduced dimensions with size 1. Otherwise a tile still has two
             dimensions: (P, N) becomes (P, 1).
 
     Example:
@@ -126,9 +126,9 @@ def var(
 
         variance = nl.var(x, axis=1)
 
-    As in NumPy it divides by the number of elements. Where whole rows are reduced, squares are
-    summed in the accumulators of the Scalar Engine. Arguments as `sum`, but the result has the
-    reduced dimensions with size 1 also without `keepdims`, as documented.
+    As in NumPy, the sum of the squares is divided by the number of elements. If whole rows are
+    reduced, the Scalar Engine sums the squares in its accumulators. The arguments are those of
+    `sum`. The result has the reduced dimensions with size 1 even without `keepdims`, as documented.
     Source: NKI API reference, nki.language.var.
     """
     del keepdims

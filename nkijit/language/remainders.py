@@ -39,8 +39,8 @@ def mod(x: Operand, y: Operand, dtype: DTypeLike | None = None) -> NkiTensor:
 
         rest = nl.mod(x, 3.0)
 
-    No engine has an operator for remainders. They take 7 to 22 instructions for a number `y`, and
-    up to 33 for a tile.
+    No engine has an operator for remainders. A remainder takes 7 to 22 instructions if `y` is a
+    number, and up to 33 instructions if `y` is a tile.
     Source: NKI API reference, nki.language.mod; the release notes for operators.
     """
     return _remainder("nl.mod", x, y, dtype, like_dividend=False)
@@ -81,7 +81,7 @@ _FLOAT_BITS = 24
 
 
 def _integer_bits(value: Any) -> int | None:
-    """Return the bits of a tile's integer type, or of an integral number; None for others."""
+    """Return the bits of a tile's integer type, or of an integral number; None if not integral."""
     if isinstance(value, NkiTensor):
         dtype = DTYPES[value.dtype]
         return None if dtype.kind is Kind.float else dtype.bits

@@ -44,7 +44,7 @@ def broadcast_to(x: NkiTensor, shape: Shape, dtype: DTypeLike | None = None) -> 
 
     Args:
         x: a tile in SBUF or PSUM.
-        shape: as many dimensions as `x` has; where they differ that of `x` is 1.
+        shape: as many dimensions as `x` has; where the sizes differ, `x` has size 1.
         dtype: data type of the result, by default that of `x`.
 
     Example:

@@ -53,9 +53,9 @@ class TileSize:
 
     @property
     def gemm_moving_fmax(self) -> int:
-        """Columns of a moving matmul tile, a PSUM bank of float32.
+        """Columns of a moving matmul tile whose float32 result fills one PSUM bank.
 
-        NeuronCore-v4 takes more (nc_matmul); kernels use this number as their tile.
+        On NeuronCore-v4, `nc_matmul` accepts more columns. Kernels use this number as tile size.
         """
         return current_target().gemm_moving_fmax
 

@@ -55,7 +55,7 @@ def diagnostic_of(
 def inlay_hints_of(
     analysis: Analysis, document: TextDocument, lines: tuple[int, int]
 ) -> list[types.InlayHint]:
-    """Return hints with the predicted time of lines, at their ends.
+    """Return hints at the ends of lines, with the predicted time of each line.
 
     Args:
         analysis: the analysis of the document.

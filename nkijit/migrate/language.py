@@ -150,7 +150,7 @@ def function(
 
 
 def _is_inner(name: str, values: dict[str, Value], arguments: dict[str, ast.expr]) -> bool:
-    """True if reduced dimensions are not the last ones, which the current functions reject."""
+    """True if the reduced dimensions are not the last ones; current functions reject these."""
     x = values.get("x")
     if _ALONG.get(name) != "kept" or not isinstance(x, TensorValue) or "axis" not in arguments:
         return False

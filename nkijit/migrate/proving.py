@@ -115,7 +115,10 @@ def _spec(value: Any) -> TensorSpec | None:
 
 
 def first_line(error: BaseException) -> str:
-    """Return an exception's message as one line."""
+    """Return the first line of an exception's message, with the exception's type.
+
+    For a validation error, returns the first finding instead.
+    """
     if isinstance(error, NkiValidationError) and error.diagnostics:
         found = error.diagnostics[0]
         return f"{found.subject}: {found.message}" if found.subject else found.message

@@ -28,7 +28,10 @@ class KernelReport(ShownFields):
     unproven: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     """Pairs (arguments, reason) for which the kernels differ or were not compared."""
     is_part: bool = False
-    """Whether other kernels call this kernel as a function; it is then compared with them."""
+    """Whether other kernels call this kernel as a function.
+
+    The comparisons of the calling kernels then include this kernel.
+    """
     findings: list[str] = field(default_factory=list[str])
     """The findings of the portability check for the vendor's compiler."""
 

@@ -96,7 +96,7 @@ class Rewriter(ABC):
         self._before: list[str] = []
         """The lines to insert before the current statement."""
         self._values: dict[ast.expr, Value] = {}
-        """The values of the current statement's expressions, so each emits lines only once."""
+        """The values of the current statement's expressions, each emits its lines once."""
         self.guard = ""
         """The condition of an `if` around the next instructions, from a mask without indices."""
         self._may_hoist = True

@@ -79,7 +79,7 @@ def _release(table: Mapping[str, Any]) -> Release:
 def release(version: str | None = None) -> Release:
     """Return the release of a version (`0.5` or `0.5.0`), by default the newest.
 
-    Raises ValueError, with the known versions, for an unknown one.
+    Raises ValueError, with the known versions, for an unknown version.
     """
     if version is None:
         return releases()[-1]

@@ -42,7 +42,7 @@ Objectives = Mapping[str, Measure]
 
 
 def measures_of(objective: str | Measure | Sequence[str | Measure]) -> Objectives:
-    """Return the objectives by name. Raises ValueError for unknown ones."""
+    """Return the objectives by name. Raises ValueError for unknown names."""
     several = [objective] if isinstance(objective, str) or callable(objective) else objective
     found: dict[str, Measure] = {}
     for each in several:

@@ -72,10 +72,10 @@ def sweep(
             `"tcp://10.0.0.1:8786"` (`pip install nkijit[dask]`). The kernel and its arguments are
             sent by value.
         workers: the number of concurrent variants; by default, one per processor.
-        timeout: the time limit of a variant in seconds. A variant that exceeds it is a failed
-            result.
-        store: a file to which each result is written as soon as it is known. Its results are reused
-            while kernel, arguments and nkijit are the same.
+        timeout: the time limit of a variant in seconds. A variant that exceeds the limit is a
+            failed result.
+        store: a file to which each result is written as soon as it is known. A later sweep reuses
+            the results in the file while kernel, arguments and nkijit are the same.
         sampler: chooses the variants: an Optuna sampler, or its name: "tpe", "random", "cmaes",
             "nsgaii", "qmc", "gp", … (`pip install nkijit[optuna]`). Without a sampler, the whole
             grid is evaluated.

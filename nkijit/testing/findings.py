@@ -29,7 +29,7 @@ def assert_findings(
         inputs: the arguments to trace a kernel with.
 
     Raises:
-        AssertionError: findings are missing or unexpected; they are in the message.
+        AssertionError: findings are missing or unexpected; the message lists them.
         ValueError: `expected` does not name a rule.
 
     Example:

@@ -137,7 +137,7 @@ def _indented(text: str) -> str:
 
 
 def _numbered(text: str, at: int | None, around: int) -> str:
-    """Return numbered lines: all, or those around line `at`, which is marked."""
+    """Return numbered lines: all lines, or the lines around line `at`, which is marked."""
     lines = text.rstrip("\n").split("\n")
     first, last = (1, len(lines)) if at is None else (max(1, at - around), at + around)
     last = min(last, len(lines))

@@ -23,7 +23,7 @@ def assert_faster(
     """Assert that a kernel is predicted to be faster than another one.
 
     Nothing is measured. The constants of the prediction have known uncertainties, so a prediction
-    is a range (`nkijit profile` shows it). Their true values are the same for both kernels.
+    is a range (`nkijit profile` shows it). The true constants are the same for both kernels.
     Therefore the kernels are compared with the best estimates of the constants, with all constants
     at their fast ends, and with all at their slow ends. `new` must be faster in all three cases.
 

@@ -142,8 +142,8 @@ class TracedKernel:
         Args:
             locations: print `file:line:column` of the kernel's source after every operation.
             generic: print MLIR's generic form.
-            rolled: print repeated instructions once, in loops (`nki.repeat`). The kernel is the
-                same: `nkijit.load` and all commands read it.
+            rolled: print repeated instructions once, in loops (`nki.repeat`). `nkijit.load` and all
+                commands read this form as the same kernel.
 
         Example: `print(kernel.trace(x).text(rolled=True))`
         """
@@ -295,14 +295,14 @@ class TracedKernel:
             sanitize: end the run with an `UnwrittenError` when it reads or returns an element that
                 was never written, also where this depends on data. None uses `NKIJIT_SANITIZE` in
                 the environment: 1 for yes.
-            strict: False continues in spite of errors that leave values undefined, and of tiles
-                that do not fit, and issues each as an `NkiWarning`. None uses `NKIJIT_STRICT` in
-                the environment: 0 for no.
+            strict: False continues in spite of tiles that do not fit and of errors that leave
+                values undefined, and issues each of these errors as an `NkiWarning`. None uses
+                `NKIJIT_STRICT` in the environment: 0 for no.
 
         Inputs that the kernel writes are updated in place if the run completes; otherwise they have
-        their values from before the run. Raises InterpretationError when one of them shares memory
-        with another input, because reads of that are undefined on a device; a run that is not
-        strict issues a warning and continues.
+        their values from before the run. Raises InterpretationError when a written input shares
+        memory with another input, because reads of the shared memory are undefined on a device. A
+        run that is not strict issues a warning and continues.
 
         Returns arrays of the same framework, in the container that the kernel returned. Under
         `jax.jit` and other transformations of JAX, the kernel is verified at once and interpreted
@@ -327,7 +327,7 @@ class TracedKernel:
 
     @without_own_frames
     def run_lowered(self, *inputs: Any, seed: int = 0, listener: ListenerLike | None = None) -> Any:
-        """Run the queues that the kernel is lowered to, as engines and DMA rings would: slow.
+        """Run the queues that the kernel is lowered to, as engines and DMA rings would; slow.
 
         All queues of all cores run at the same time, on one SBUF and one PSUM per core, in a random
         order that their waits allow. For every order the results equal those of `run`, bit for bit,
@@ -367,8 +367,9 @@ class TracedKernel:
     def backend(self) -> BackendReport:
         """The backend of the next run: NumPy, or native code (`pip install nkijit[native]`).
 
-        `NKIJIT_BACKEND` in the environment selects it. `auto`, the default, compiles native code in
-        the background from the third run on, `native` before the first run, `numpy` never.
+        `NKIJIT_BACKEND` in the environment selects the backend. `auto`, the default, compiles
+        native code in the background from the third run on, `native` before the first run, `numpy`
+        never.
 
         >>> print(kernel.trace(x).backend)  # doctest: +SKIP
         native: 37 of 40 instructions
@@ -452,7 +453,7 @@ class TracedKernel:
     ) -> ShownPage:
         """Return a page of HTML: source, IR, listing, timeline, profile, memory and findings.
 
-        The page is a string; a notebook shows it in a frame. It needs no network and no other file.
+        The page is a string that needs no network and no other file. A notebook shows it in a frame.
         A kernel with errors, or one that lowering does not model, has no listing and no timeline;
         its page says so.
 
@@ -467,8 +468,9 @@ class TracedKernel:
                 instruction's result, pictures of as many results as fit, and the first occurrences
                 of NaN, infinities and saturated numbers. `record.report()` is shorter.
             advise: include the result of `advice`; this takes time, because it tries changes.
-            against: another kernel that the page compares this one with; or a recording of it,
-                which is compared with `record` as well: the first instruction that departs.
+            against: another kernel, with which the page compares this kernel; or a recording of
+                another kernel. The page then also shows the first instruction whose values in
+                `record` differ from the values in that recording.
 
         Raises TimingError when the file of constants cannot be used, ValueError for a recording of
         another kernel.
@@ -529,7 +531,7 @@ class TracedKernel:
             iterations: the assumed trip count of loops with a count known only at run time.
             progress: called at intervals with the fraction that is done, from 0 to 1.
             strict: as for `programs`; the first line of the summary names the errors that did not
-                stop it, and `Profile.passed_over` has them.
+                stop the prediction, and `Profile.passed_over` has these errors.
             disable_dge: as for `programs`.
             schedule: as for `programs`, but "compiler" by default: this is the order that runs on a
                 device.
@@ -537,7 +539,7 @@ class TracedKernel:
         Raises:
             TimingError: the file of constants cannot be used.
             LoweringError: the kernel is not modelled, or its tiles found no addresses.
-            SimulationError: its cores wait for each other for ever.
+            SimulationError: the kernel's cores wait for each other for ever.
         """
         options = _prediction_options(constants, strict, disable_dge, schedule)
         return self._predictions.profile(options, iterations, progress)

@@ -38,10 +38,15 @@ class CallTexts:
     """The keywords that the function does not have, else the name of the function."""
     fix: Fix | None = None
     quotes: bool = True
-    """Whether the error of Python is about the same arguments, and is quoted."""
+    """Whether Python's own error is about the same arguments, so that the finding quotes it."""
 
     def finding(self, where: tuple[Position, ...], error: TypeError | None = None) -> Diagnostic:
-        """Return the finding at these lines, the innermost first; `error` is that of Python."""
+        """Return the finding.
+
+        Args:
+            where: the positions of the calls, the innermost first.
+            error: the TypeError that Python raised, if any.
+        """
         python = () if error is None or not self.quotes else (f"Python: {error}",)
         return Diagnostic(
             CALL_ARGUMENTS,
@@ -56,7 +61,9 @@ class CallTexts:
 
 
 def finding_of(error: BaseException, raised: Raised) -> Diagnostic | None:
-    """Return the finding for a call of an API function that Python cannot bind; None for others.
+    """Return the finding for a call of an API function whose arguments do not match its signature.
+
+    Returns None for other exceptions.
 
     Args:
         error: the exception that ended a trace.
@@ -72,8 +79,8 @@ def texts_of(node: ast.AST | None, frame: FrameType) -> CallTexts | None:
     """Return the texts for a call whose arguments do not match the signature.
 
     Args:
-        node: the call in the source; the result is None if it is no call of an API function, if
-            its arguments match, and if they are not known from the source.
+        node: the call in the source. The result is None if the node is no call of an API function,
+            if the arguments match, or if the source does not show the arguments.
         frame: the frame with the variables of the call.
     """
     if not isinstance(node, ast.Call):
@@ -98,13 +105,13 @@ def texts_of(node: ast.AST | None, frame: FrameType) -> CallTexts | None:
 def texts_of_arguments(
     subject: str, signature: inspect.Signature, in_order: int, named: Iterable[str]
 ) -> CallTexts:
-    """Return the texts for arguments of a kernel that Python cannot bind.
+    """Return the texts for arguments of a call that do not match a kernel's parameters.
 
     Args:
         subject: the kernel in findings.
         signature: the parameters of the kernel.
         in_order: the number of arguments without a name.
-        named: the names of the others.
+        named: the names of the arguments with a name.
     """
     parameters = list(signature.parameters.values())
     rest = [p for p in parameters if p.kind is p.VAR_KEYWORD]
@@ -119,7 +126,7 @@ def texts_of_arguments(
 
 
 def undocumented(call: str, frame: FrameType | None) -> CallTexts | None:
-    """Return the texts for a running call of the classic API that fits the current one.
+    """Return the texts for a running classic call whose arguments match the current API instead.
 
     Functions with `**kwargs` get their undocumented arguments, so Python reports no error.
 
@@ -194,7 +201,7 @@ class _Passed:
 
     @staticmethod
     def of(node: ast.Call) -> _Passed | None:
-        """Return the arguments; None if a `*` or `**` passes some that the source does not show."""
+        """Return the arguments; None if `*` or `**` passes arguments that are not in the source."""
         starred = any(isinstance(argument, ast.Starred) for argument in node.args)
         if starred or any(keyword.arg is None for keyword in node.keywords):
             return None
@@ -239,7 +246,7 @@ class _Mismatch:
 
 
 def _named_in(name: ApiName, passed: _Passed) -> dict[str, str] | None:
-    """Return the arguments by name if the signature of an API has them; None if it does not."""
+    """Return the arguments by parameter name; None if the signature does not accept them."""
     parameters = parameters_of(name.value)
     if not callable(name.value) or _Mismatch.of(parameters, passed) is not None:
         return None
@@ -379,7 +386,11 @@ class _Called:
         return None
 
     def _target(self, statement: ast.stmt | None) -> str:
-        """Return the tile that a statement assigns the result to, if it exists; else ""."""
+        """Return the source text of the tile that a statement assigns the call's result to.
+
+        Returns "" if the statement is not such an assignment, or if its variable does not hold a
+        tile before the statement.
+        """
         if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
             return ""
         target = statement.targets[0]

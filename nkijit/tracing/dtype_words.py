@@ -70,7 +70,11 @@ def word_of_nl(word: str) -> str:
 
 
 def reason_against(word: str) -> str:
-    """Return the end of a message about a name that nl does not have, if it is a data type."""
+    """Return the end of a message about the missing name `nl.<word>`.
+
+    The end names the data type of nl to use. It is empty if no other library has a data type with
+    this name.
+    """
     if word in _WIDE:
         return f": NKI has no {word}; use nl.{_WIDE[word]}"
     meant = _WORDS.get(word, "")

@@ -72,7 +72,7 @@ def _of_exception(error: Exception, raised: Raised, function: Callable[..., Any]
 
 
 _MOST_PLACES = 3
-"""The maximum number of lines of helpers that a finding shows: the innermost ones."""
+"""The maximum number of lines of helpers that a finding shows, from the innermost line on."""
 
 
 def _named(error: BaseException) -> str:

@@ -90,11 +90,12 @@ class UnaryOperator(Operator):
 class BinaryOperator(Operator):
     """A function of two tiles, or of a tile and a number, into a new tile in SBUF.
 
-    Tiles have the same number of dimensions and broadcast by NumPy's rules. The reference does
-    not name the result's data type where `x` and `y` differ: it is that of the first tile.
-    Arithmetic runs in float32 and is rounded once, except that int32/uint32 tiles of one kind
-    are computed in integers (`nisa.tensor_tensor`). Comparisons and logical operators give 1 or
-    0. Bitvec operators take integers of one width; another `dtype` is converted to afterwards.
+    Tiles have the same number of dimensions and broadcast by NumPy's rules. If the data types of
+    `x` and `y` differ, the result has the data type of the first tile; the reference does not
+    define this. Arithmetic runs in float32 and is rounded once. Exception: two int32 tiles, or two
+    uint32 tiles, are computed in integers (`nisa.tensor_tensor`). Comparisons and logical operators
+    give 1 or 0. Bitvec operators take integers of one width; their result is converted to `dtype`
+    afterwards.
 
     Args of a call:
         x: a tile or a number.

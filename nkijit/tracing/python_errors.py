@@ -227,7 +227,10 @@ def _operands(node: ast.AST | None) -> list[ast.expr]:
 
 
 def _root(node: ast.AST) -> str:
-    """Return the variable that an expression is a part of: `t` for `t[0, 0]`; empty for others."""
+    """Return the name of the variable that an expression indexes; "" for other expressions.
+
+    Example: `t` for `t[0, 0]` and for `t`.
+    """
     while isinstance(node, ast.Subscript):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""

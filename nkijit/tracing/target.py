@@ -24,7 +24,7 @@ def resolve_target(
 ) -> Target:
     """Return the target that the argument names, else the environment, else the default, trn3.
 
-    Names are trn1, inf2, gen2, trn2, gen3, trn3, gen4. Raises ValueError for others, and for a
+    Names are trn1, inf2, gen2, trn2, gen3, trn3, gen4. Raises ValueError for other names, and for a
     target with changed constants, because kernels are traced for the standard targets only.
     """
     if isinstance(platform_target, nc_version):

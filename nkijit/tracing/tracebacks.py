@@ -111,9 +111,10 @@ def _is_own(entry: TracebackType) -> bool:
 
 
 def is_defect(error: BaseException) -> bool:
-    """Return whether an exception is unintended: library code raised it, but by no `raise`.
+    """Return whether an exception is a defect of library code.
 
-    A failed `assert` of a library is unintended as well. Errors of the operating system (files,
+    An exception is a defect if an expression of a library raised it, not a `raise` statement. A
+    failed `assert` of a library is a defect as well. Errors of the operating system (files,
     memory) and modules that are not installed are not defects.
     """
     if isinstance(error, (OSError, MemoryError, ImportError, SyntaxError, ArgSpecParseError)):
@@ -155,12 +156,12 @@ class Raised:
 
     @property
     def is_direct(self) -> bool:
-        """Whether the user's innermost line raised the exception, or a function written in C."""
+        """Whether the user's innermost line, or a C function called there, raised the exception."""
         return not self.inner
 
     @property
     def by_nkijit(self) -> bool:
-        """Whether a function of nkijit was called that raised the exception, or a callee of it."""
+        """Whether a function of nkijit, or a function that it called, raised the exception."""
         return any(map(_is_own, self.inner))
 
     @property
@@ -180,7 +181,7 @@ class Raised:
 
     @property
     def where(self) -> tuple[Position, ...]:
-        """The positions of the lines, the innermost first; repeated ones, of a recursion, once."""
+        """The positions of the lines, the innermost first; lines that a recursion repeats, once."""
         return tuple(dict.fromkeys(place for entry in self.entries for place in places_of(entry)))
 
     @property

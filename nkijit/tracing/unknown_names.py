@@ -1,4 +1,4 @@
-"""Findings for names that are not defined: of variables, and after a dot."""
+"""Findings for undefined names: names of variables, and names after a dot (members)."""
 
 from __future__ import annotations
 

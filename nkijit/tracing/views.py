@@ -252,9 +252,8 @@ class TensorView(NKIObject):
 
         Args:
             dim: the dimension.
-            index: an int, or a register or an int32/uint32 tensor of one element in SBUF, with a
-                value known only when the kernel runs. Then the dimension is not the partition
-                dimension.
+            index: an int; or, except for the partition dimension, a value known only when the
+                kernel runs: a register, or an int32/uint32 tensor of one element in SBUF.
         """
         if isinstance(index, (TensorView, VirtualRegister)):
             at = self._dim(dim)
@@ -330,9 +329,10 @@ class TensorView(NKIObject):
             indirect_dim: dimension of this tensor that the offset counts in.
             dtype: read the bits as this data type.
 
-        An explicit pattern replaces the view that it is called on, a dynamic one included. A
-        pattern without scalar_offset and vector_offset may leave the tensor, which is undefined: a
-        strict run stops there (`pattern-bounds`), `nki.simulate` reads unwritten memory.
+        An explicit pattern replaces the view that it is called on, even a view with a run-time
+        index. A pattern without scalar_offset and vector_offset may leave the tensor. The memory
+        outside is undefined: a strict run stops there (`pattern-bounds`), and `nki.simulate` reads
+        unwritten memory.
         Source: NKI API reference, NkiTensor.ap; NKI deep dive, access patterns.
         """
         if scalar_offset is not None and vector_offset is not None:

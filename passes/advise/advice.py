@@ -87,7 +87,10 @@ class Advice(ShownAsText):
     tried: int
     """The number of experiments that were run."""
     left_out: int
-    """The number of possible experiments that were not run. They could gain less."""
+    """The number of experiments that were not run.
+
+    The experiments with the largest possible gains are run first.
+    """
     passed_over: str
     """The errors of the kernel that were ignored for the prediction; "" if there are none."""
 

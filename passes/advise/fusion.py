@@ -137,8 +137,8 @@ def _inputs(op: NisaOp) -> list[SSAValue]:
 def _only_source(op: NisaOp, value: SSAValue, facts: Facts) -> NisaOp | None:
     """Return the instruction that alone writes all of a tile before `op`, in the same block.
 
-    Returns None if several instructions write the tile. Also None for an instruction that has a
-    name or waits for a named one.
+    Returns None if several instructions write the tile, if the instruction has a name, or if it
+    waits for a named instruction.
     """
     tile, position = info_of(value), facts.position[op]
     for access in reversed(facts.accesses[base_of(value)]):
@@ -276,7 +276,7 @@ def _can_reduce(
 
 
 def _reducing(first: NisaOp, second: NisaOp) -> NisaOp:
-    """Create an instruction that combines the first of a pair with the second's reduction."""
+    """Create an instruction: the first instruction of a pair with the reduction of the second."""
     reduction: dict[str, object] = {
         "reduce_op": second.properties.get("op"),
         "reduce_res": second.required("dst"),

@@ -36,7 +36,7 @@ from nkijit.passes.profile.units import bytes_text
 _AT_A_TIME = (0, 4, 2)
 """Alternatives for the number of outer iterations that run inside the inner loops; 0 means all.
 
-With a few at a time, fewer results are on chip.
+With a few iterations at a time, fewer results are on chip.
 """
 
 
@@ -257,7 +257,7 @@ class _Kernel:
             yield f"stationary tiles are loaded {left:,} times, not {saved.all_stationary:,}"
 
     def _repeated(self, order: Sequence[int]) -> dict[int, int]:
-        """Return the loads that repeat the previous load of their source line, with that load."""
+        """Return the loads that repeat the previous load of their line, each with that load."""
         contents = self._loaded()
         last: dict[LocationAttr, int] = {}
         found: dict[int, int] = {}

@@ -19,7 +19,7 @@ from nkijit.passes.diagnostics.source_text import source_text
 def independent_loops(location: LocationAttr) -> list[str]:
     """Return the variables of the loops that a call's inputs do not depend on, outermost first.
 
-    If helpers call each other inside such loops, only the innermost call that is in one counts.
+    If helpers call each other inside such loops, only the innermost call inside a loop counts.
     """
     for place in positions(location):
         found = _independent(place)

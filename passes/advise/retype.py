@@ -1,4 +1,8 @@
-"""Changes the dtype of tensors in a copy of a kernel, with all tensors that must match it."""
+"""Changes the dtype of tensors in a copy of a kernel.
+
+Some tensors must change together: the inputs of a matmul, and the operands of an instruction that
+copies bits without conversion.
+"""
 
 from __future__ import annotations
 

@@ -2,13 +2,13 @@
 
 There are several representations of sets of bytes:
 
-- `AccessPattern` (dialects) is a view as written: an ordered list of elements. The others are
-  derived from it.
+- `AccessPattern` (dialects) is a view as written: an ordered list of elements. All other
+  representations are derived from access patterns.
 - `Extent` (`footprints.py`) is the unordered set of bytes of a tensor that a view accesses. It
   works for tensors of any size, on chip and in HBM.
 - `Cells` and `Footprint` (`footprints.py`) number the cells into which the extents of one tensor
-  cut it, so that marks for bytes are a short array. `written_tensors.py` and `dependences.py` track
-  tensors with it.
+  cut that tensor, so that a short array holds the marks of all bytes. `written_tensors.py` and
+  `dependences.py` track tensors with such arrays.
 - `ByteSet` (`byte_sets.py`) is an exact set of partitions and bytes of on-chip memory, as bits. It
   is for unions over several tiles, and for tiles at fixed addresses, which may belong to any
   allocation.

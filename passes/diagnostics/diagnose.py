@@ -38,7 +38,7 @@ def describe_operand(name: str, value: SSAValue) -> Operand:
 
 
 def element_text(value: SSAValue, partition: int, number: int) -> str:
-    """Return the name of an element of a static tile, as an element of its allocation if it can.
+    """Return the name of an element of a static tile: its index in the allocation, if possible.
 
     Args:
         value: the tile.

@@ -79,7 +79,7 @@ def collapse(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 
 def in_source_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Sort findings by their line in the kernel (outermost call); those without come first."""
+    """Sort findings by their line in the kernel (outermost call); first those without a line."""
     return sorted(
         diagnostics, key=lambda d: (d.where[-1].line, d.where[-1].column) if d.where else (0, 0)
     )

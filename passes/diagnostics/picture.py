@@ -23,7 +23,7 @@ class Picture:
         self._top = 0.0
 
     def down(self, pixels: float) -> None:
-        """Move the origin of elements that are added later down by a number of pixels."""
+        """Move the origin down by a number of pixels, for the elements that are added later."""
         self._top += pixels
 
     def text(

@@ -45,7 +45,10 @@ class Durations:
         return found
 
     def engines_ns(self, instruction: EngineInstruction) -> float:
-        """Return the time in ns that a transfer takes of all DMA engines together."""
+        """Return the time in ns for which a transfer occupies the DMA engines.
+
+        The transfer is divided among all DMA engines.
+        """
         return self.transfer(instruction).busy_ns(self._target)
 
     def work(self, instruction: EngineInstruction) -> Work:

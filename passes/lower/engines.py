@@ -11,8 +11,8 @@ The engine is the author's choice, or the documented default.
 
 The walk is in program order, and `waiting.py` collects the dependences of every engine instruction.
 A loop is walked twice to find dependences on the previous iteration. In its second iteration,
-nested loops are walked once: their own carried dependences are known from the first, and two walks
-per loop would take time exponential in the depth.
+nested loops are walked once: their own carried dependences are known from the first iteration, and
+two walks per loop would take time exponential in the depth of nesting.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ TRIGGER = "DMA_TRIGGER"
 LOAD_TABLE = "LOAD_TABLE"
 PRINT = "PRINT"
 _WITHOUT_REGISTERS = (What.transfer, What.load_table)
-"""Engine instructions that read no registers; the trigger of a transfer reads the transfer's."""
+"""Engine instructions that read no registers; a DMA's trigger reads its registers."""
 
 
 def lower_to_engines(

@@ -10,8 +10,9 @@ either: while the DMA engines are busy enough, the Sync Engine waits for the nex
 order.
 
 An instruction that depends on several accesses of a ring to one tensor has an edge only to the last
-of them (`Accesses`). So DMAs of one ring that access the same tensor keep program order, unless
-nothing writes it, or nothing reads it: all writes have an edge to the next write.
+of these accesses (`Accesses`). So DMAs of one ring that access the same tensor keep program order.
+The exceptions are tensors that no instruction writes, and tensors that no instruction reads: each
+write of the latter has an edge to the next write.
 
 Each region of a block between loops is ordered separately, and nothing moves across a loop. So the
 predecessors of an item within an iteration precede it in the new order as well, and so do all
@@ -198,7 +199,7 @@ class Ordering:
 
 
 class _Span(NamedTuple):
-    """The times in ns, from the start of a loop, at which queues and DMA engines end it."""
+    """The times in ns, from a loop's start, at which queues and DMA engines finish the loop."""
 
     free: dict[Queue, float]
     """The time at which each queue can start an item after the loop."""

@@ -2,12 +2,13 @@
 
 Addresses fixed by the author are kept. All other tiles begin at partition 0, as verification and
 interpretation assume: engines pair the partitions of their operands, and accumulators belong to
-partitions. Only if they do not fit are narrow tiles placed next to each other.
+partitions. Narrow tiles are placed next to each other only if the tiles do not fit otherwise.
 
 Two tiles that are never in use together may share bytes, but engines then have to wait for the last
 use of the earlier tile. So if memory allows, a tile keeps its bytes for some additional
-instructions (`ahead`), which lets faster engines run ahead. `ahead` is the largest number that
-fits; if gaps between tiles of several sizes prevent that, it is reduced in steps of an eighth.
+instructions (`ahead`), so that faster engines can run ahead. `ahead` is the largest number that
+fits. If gaps between tiles of several sizes prevent a layout, `ahead` is reduced in steps of an
+eighth.
 Addresses depend only on the program.
 """
 

@@ -20,7 +20,10 @@ class Array:
     def __init__(self) -> None:
         self._held: dict[ArrayPlace, tuple[set[SSAValue], EngineInstruction]] = {}
         self._bases: set[int] = set()
-        """The tensors of the stationary tiles, by the `id` of their values; may include others."""
+        """The `id`s of the tensors that contain the stationary tiles.
+
+        The set may also contain tensors whose tiles have been replaced in the array.
+        """
 
     def forget(self) -> None:
         """Discard all knowledge of the array."""

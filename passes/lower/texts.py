@@ -83,7 +83,10 @@ class Texts:
         return found
 
     def transfer(self, instruction: EngineInstruction) -> dict[str, Any]:
-        """Return a transfer's division into descriptors and DMA engines; {} for others."""
+        """Return the number of descriptors and DMA engines of a transfer.
+
+        Returns {} for instructions that are no transfers.
+        """
         if instruction.what is not What.transfer:
             return {}
         split = self._durations.transfer(instruction)

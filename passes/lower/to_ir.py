@@ -57,7 +57,9 @@ Values = dict[SSAValue, SSAValue]
 
 
 def to_ir(program: Program) -> ProgramOp:
-    """Convert a program to IR, with waits and signals if it is scheduled, else with its edges.
+    """Convert a program to IR.
+
+    The items of a scheduled program have waits and signals; the items of other programs have edges.
 
     The program's kernel is not changed.
 

@@ -65,7 +65,7 @@ class Waiting:
         return any(self._tag)
 
     def add_loop(self, loop: Loop) -> None:
-        """Add a loop before its first walk."""
+        """Add a loop to the analysis, before the first walk over its body."""
         certain = surely_runs(loop.op)
         self._uncertain[loop] = self._uncertain[loop.parent] if certain else 1 + loop.number
 

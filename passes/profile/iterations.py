@@ -1,9 +1,9 @@
 """Trip counts of loops, and the number of iterations that are simulated.
 
-Trip counts are known from constant bounds, or otherwise assumed by the caller. If this makes too
-many instructions, the loops with the highest trip counts are cut short. Omitted iterations are
-assumed to take as long as the simulated iterations of the second half. A kernel that still has too
-many instructions is rejected, as its simulation would take hours.
+Trip counts are known from constant bounds, or otherwise assumed by the caller. If there are too
+many instructions to simulate, the loops with the highest trip counts are cut short. Omitted
+iterations are assumed to take as long as the second half of the simulated iterations. A kernel that
+still has too many instructions is rejected, as its simulation would take hours.
 """
 
 from __future__ import annotations

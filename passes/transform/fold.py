@@ -418,8 +418,9 @@ class _Made:
 def _step(
     refs: Sequence[Ref], made: Sequence[_Made], node: int
 ) -> tuple[RefStep, Ref | None] | None:
-    """Return how a use changes between iterations, with its `Ref` for an outside value.
+    """Return the step of a use between iterations.
 
+    The second item is the use's `Ref` if the value is created outside the loop, else None. Returns
     None if only some iterations use a value of the same iteration, or if ordinals do not grow by a
     constant.
     """

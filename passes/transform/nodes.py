@@ -1,4 +1,4 @@
-"""Nodes: the representation of a program for the search for loops, with a form and numbers each.
+"""Nodes: the representation of a program for the search for loops; each has a form and numbers.
 
 A node is an operation with the views that it touches, or a loop that has been found. Nodes of one
 form differ only in their numbers and in the allocations that they use.
@@ -148,7 +148,7 @@ class Loop(Node):
     iterations: list[list[Node]]
     """The nodes of each iteration."""
     number_steps: tuple[int, ...]
-    """The growth per iteration of the numbers of the body's nodes."""
+    """For each number of the body, its increase per iteration."""
     ref_steps: tuple[RefStep, ...]
     """The values that the uses of the body's nodes refer to, per iteration."""
 

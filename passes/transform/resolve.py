@@ -260,7 +260,10 @@ def _only(node: Node, kind: int) -> Definition | None:
 
 
 def _select(loop: Loop, kind: int, position: int, steps: Steps) -> Element:
-    """Return an element of the values of a kind that a loop creates, in creation order."""
+    """Return the element at a position among all values of a kind that a loop creates.
+
+    The values are in the order of their creation.
+    """
     only = _only(loop, kind)
     if only is not None:
         return Element(((loop, only),), position, steps)

@@ -36,7 +36,7 @@ _NUMBERED = re.compile(r"\.(\d+)$")
 
 
 def authors_name(value: SSAValue) -> str:
-    """Return the kernel's name of a tensor, register or argument; `?` if unknown."""
+    """Return the name that a tensor, register or argument has in the kernel; `?` if unknown."""
     hint = base_of(value).name_hint
     return "?" if hint is None else _NUMBERED.sub(r"_\1", hint)
 

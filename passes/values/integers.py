@@ -138,7 +138,7 @@ class _Exact:
         """False for elements with an intermediate result that overflows int64."""
 
     def result(self, shape: tuple[int, ...]) -> tuple[Array, npt.NDArray[np.bool_]] | None:
-        """Return the results in a shape, and True for those that are known."""
+        """Return the results in a shape, and True for the elements with a known result."""
         value = self._operand(self._arithmetic.first)
         with np.errstate(all="ignore"):
             for step in self._arithmetic.steps:

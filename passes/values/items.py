@@ -287,10 +287,10 @@ class RecordedInstruction:
 class RecordedTile:
     """An instance of a variable: the contents of a tensor after a group of consecutive writes.
 
-    A variable has an instance for each tensor that was allocated with its name. A tensor that is
-    written in a loop on the device has an instance for each iteration, and one each for the writes
-    before and after the loop. Instances are in execution order. NumPy functions accept an instance
-    as an array.
+    A variable has at least one instance for each tensor that was allocated with the variable's
+    name. A tensor that is written in a loop on the device has one instance for each iteration, one
+    instance for the writes before the loop, and one instance for the writes after the loop.
+    Instances are in execution order. NumPy functions accept an instance as an array.
     """
 
     __slots__ = ("_base", "_contents_of", "_instructions", "_numbers", "loops", "name")

@@ -191,7 +191,7 @@ class Recording:
         return found
 
     def _loops_of(self, base: SSAValue, loops: DeviceLoops) -> LoopIndices:
-        """Return the loops around an instance's allocation, and those down to the device loop.
+        """Return the loops around an instance's allocation, then the loops down to the device loop.
 
         Python loops inside the innermost device loop write the same instance in every iteration.
         """
@@ -361,10 +361,11 @@ class Recording:
             predicate: returns True for each element of an array that matches, like `np.isnan`; by
                 default NaN and infinities match.
 
-        If every instruction that wrote matching elements also read some, these come from an input
-        or from uninitialised memory. The result is then the first instruction that wrote some. None
-        if no instruction wrote any. A constant number of an instruction counts as an operand, as
-        filling a tile with -inf is intentional.
+        If every instruction that wrote matching elements also read matching elements, the matching
+        elements come from an input or from uninitialised memory. The result is then the first
+        instruction that wrote matching elements. The result is None if no instruction wrote
+        matching elements. A constant number of an instruction counts as an operand, as filling a
+        tile with -inf is intentional.
 
         Example: `print(record.first(np.isnan))`.
         """
@@ -372,12 +373,12 @@ class Recording:
         return self._first(holds, lambda numbers, _values, _reads: bool(holds(numbers).any()))
 
     def first_saturated(self) -> Found | None:
-        """Return the first instruction that wrote saturated elements and read none of these.
+        """Return the first instruction that wrote saturated elements and read no saturated ones.
 
         An element is saturated at the largest finite numbers of a float type, and at the least and
-        the largest number of an integer type, except 0. Filling a tile with such a number is
-        intentional, also with the -3.4e38 of a mask, but clamping to it is saturation. Saturated
-        elements of inputs are treated as in `first`.
+        the largest number of an integer type, except 0. Filling a tile with such a number, or with
+        the -3.4e38 of a mask, is intentional and does not count. Clamping values to such a number
+        counts. Saturated elements of inputs are treated as in `first`.
 
         Example: `print(record.first_saturated())`.
         """

@@ -43,8 +43,8 @@ The arguments are the numbers, the values, and True if the instruction reads a t
 def fills(numbers: Array, values: Array, reads: bool) -> bool:
     """True if an instruction fills its result with a number near the data type's largest.
 
-    If the instruction reads a tile, it clamps values instead. Exception: the number is so large
-    that it can only be the fill value of a mask.
+    An instruction that reads a tile clamps its values to such a number, so the result is False.
+    Exception: in a data type with numbers above `_FILLING`, it is the fill value of a mask.
     """
     _, high = ends_of(values.dtype)
     # Kernels do not clamp to 3.4e38, which is a common fill value of masks.
@@ -52,7 +52,7 @@ def fills(numbers: Array, values: Array, reads: bool) -> bool:
 
 
 _ABOUT = 2.0**-8
-"""The relative distance from the largest number up to which a number is a fill value: 3.4e38."""
+"""Numbers within this relative distance of the largest number are fill values: 3.4e38."""
 _FILLING = 1e30
 
 

@@ -10,8 +10,8 @@ undefined since an instruction clobbered it. The backward walk finds the lanes t
 a reduction that no path reads is lost.
 
 A reduction that is read out before another reduction begins is complete. If a later instruction
-still continues it, the author may have meant to continue the other reduction, which is in other
-lanes.
+continues the complete reduction, the author may have meant to continue the other reduction, which
+is in other lanes.
 """
 
 from __future__ import annotations
@@ -202,7 +202,7 @@ class _Flow:
         self.found: dict[tuple[int, str], Diagnostic] = {}
         """The findings by the position of the event and the rule id."""
         self.replaced: dict[_Event, tuple[str, NisaOp]] = {}
-        """For each instruction that set accumulators: how and by which one its values were lost."""
+        """For each instruction whose accumulator values were lost: how, and the cause."""
         self.blamed: set[_Event] = set()
         """Instructions with findings, and the instructions that set the values in question.
 
@@ -215,7 +215,7 @@ class _Flow:
         self._began: dict[engine, list[_Event]] = {}
         """The instructions that begin reductions, by engine, in program order."""
         self._read_by: dict[_Event, _Event] = {}
-        """For each instruction that set accumulators, the first that reads the values out."""
+        """For each instruction that set accumulators, the first one that reads the values out."""
 
     def keys(self, event: _Event) -> Iterable[engine]:
         return (event.use.owner,)
@@ -304,7 +304,7 @@ class _Flow:
         return self._clobbered[key]
 
     def _check(self, event: _Event, pieces: _Pieces, certain: bool) -> list[_Unusable]:
-        """Report register contents that an instruction cannot use, and return these."""
+        """Report and return the register contents that an instruction cannot use."""
         undefined: list[_Unusable] = []
         mixed: list[_Unusable] = []
         use, op = event.use, event.op

@@ -174,7 +174,10 @@ class _Shared:
     read_back: list[Marks]
     """For each core and cell, the last read of the core's own write since the last meeting."""
     first_unordered: int = 0
-    """The lowest operation number of this phase; meetings order all earlier operations."""
+    """The number of the first operation after the last meeting of the cores.
+
+    The meeting orders all operations with lower numbers before this operation.
+    """
     noted: list[tuple[int, Footprint, bool]] = field(
         default_factory=list[tuple[int, Footprint, bool]]
     )
@@ -240,7 +243,7 @@ class _Shared:
 
 
 def _races(programs: Sequence[_Program]) -> Iterator[Diagnostic]:
-    """Yield races: shared HBM bytes that a core certainly writes and the other accesses."""
+    """Yield races: one core certainly writes bytes of shared HBM that the other core accesses."""
     if not all(program.is_whole for program in programs):
         return
     tensors = [shared_tensors(program.kernel) for program in programs]

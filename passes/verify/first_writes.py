@@ -39,7 +39,7 @@ class Writers:
         return found
 
     def help_for(self, read: Read) -> str | None:
-        """Return the help for a read of a tile that nothing has written; None for the rule's."""
+        """Return the help for a read of an unwritten tile; None for the rule's help."""
         op, effect = read.op, read.effect
         source = base_of(effect.value)
         name = variable_of(source, f"'{effect.name}'")

@@ -167,7 +167,7 @@ def _broadcast(op: DmaCopyOp, target: Target) -> _Warning | None:
 _LEAST_BROADCAST_LOSS = 2048
 """The smallest loss, in cycles, for which a broadcast load is reported.
 
-Below this loss, the alternatives take as long.
+Below this loss, the alternatives take as long as the load.
 """
 _LEAST_LOSS = 128
 """The smallest loss that is reported, in cycles."""
@@ -233,7 +233,10 @@ def _wide_result(op: TensorTensorOp, target: Target) -> _Warning | None:
 _FEW = 4
 """The inverse of the largest fraction of partitions that count as few: a quarter."""
 _OF_GIVEN_PARTITIONS = (NcStreamShuffleOp, SequenceBoundsOp)
-"""Instructions whose partitions have a meaning: rows cannot be laid over others."""
+"""Instructions whose results depend on the partitions of their rows.
+
+Rows cannot be distributed over more partitions for these instructions.
+"""
 
 
 def _few_partitions(op: NisaOp, target: Target) -> _Warning | None:

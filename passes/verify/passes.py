@@ -61,11 +61,11 @@ class VerificationPass(ModulePass):
         return ()
 
     def suspect(self, kernel: KernelOp) -> Iterable[Diagnostic]:
-        """Return suspicious findings about the program of one core without errors."""
+        """Return suspicious findings about one core's program, which has no errors."""
         return ()
 
     def advise(self, program: Dependences) -> Iterable[Diagnostic]:
-        """Return advice about the program of one core without errors."""
+        """Return advice about one core's program, which has no errors."""
         return ()
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -245,7 +245,7 @@ class VerifyResultsPass(VerificationPass):
 
 
 class VerifyIntegersPass(VerificationPass):
-    """Arithmetic on 32-bit integers is exact."""
+    """Arithmetic on 32-bit integers is exact: no intermediate float32 rounds an integer."""
 
     name = "verify-integers"
     NEEDS_ALL = True

@@ -66,7 +66,7 @@ def _broken_rules(kernel: KernelOp) -> list[tuple[Operation, list[Diagnostic]]]:
 
 @cache
 def _rules_of(op_class: type[Operation], checked: bool) -> tuple[Rule, ...]:
-    """Return the rules to check: all, or only `by_offset` ones if an equal op was checked."""
+    """Return the rules to check: only `by_offset` rules if an equal op was checked, else all."""
     rules = all_rules_of(op_class)
     return tuple(rule for rule in rules if rule.by_offset) if checked else rules
 
@@ -172,7 +172,7 @@ class _Forms:
     def _form(
         self, value: SSAValue, base: SSAValue, address: tuple[int, int] | None
     ) -> tuple[object, ...]:
-        """Return the properties of an on-chip tile on which rules may depend."""
+        """Return those properties of an on-chip tile that rules may depend on."""
         partition, byte = (0, 0) if base is value else start_of(value, access_of(value))
         form = (self._type(value), partition, address and address[0])
         if info_of(value).region is MemoryRegion.psum:

@@ -27,7 +27,7 @@ def only_with_command(name: str, *commands: reduce_cmd, reported: tuple[reduce_c
     """Return the rule that the argument is passed only with one of these values of reduce_cmd.
 
     `reported` are the commands that break the rule. Other commands are illegal for the instruction,
-    or it is usual to pass the argument although they ignore it.
+    or it is usual to pass the argument although these commands ignore it.
     """
     listed = one_of(tuple(command.name for command in commands))
 

@@ -80,7 +80,7 @@ def for_free_sizes(op: NisaOp, tiles: Mapping[str, TileInfo]) -> str | None:
 
 
 def for_column(op: NisaOp, name: str, column: TileInfo, partitions: int) -> str | None:
-    """Return the help for a per-partition operand of another shape; None for the rule's help."""
+    """Return the help for a per-partition operand of a wrong shape; None for the rule's help."""
     operand = variable(op, name)
     if column.size == 1:
         return (
@@ -121,7 +121,7 @@ def for_contraction(op: NisaOp, stationary: TileInfo, moving: TileInfo) -> str:
 
 
 def for_product(op: NisaOp, dst: TileInfo, rows: int, columns: int, most: int) -> str | None:
-    """Return the help for the destination of a matmul of another shape; None for the rule's.
+    """Return the help for a matmul with a destination of a wrong shape; None for the rule's help.
 
     Args:
         op: the matmul.

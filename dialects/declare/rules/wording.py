@@ -7,7 +7,7 @@ from xdsl.ir import SSAValue
 from nkijit.dialects.hardware.words import MemoryRegion
 
 _UNNAMED = frozenset(region.value for region in MemoryRegion)
-"""Names of tiles that no variable of the kernel names: those of their memories."""
+"""Names for tiles without a variable in the kernel: the names of the tiles' memories."""
 
 
 def variable_of(value: SSAValue | None, otherwise: str) -> str:

@@ -364,7 +364,7 @@ def with_shape(view: NkiTensor, shape: Sequence[int]) -> NkiTensor:
 
 
 def raised(call: str, view: NkiTensor, rank: int) -> NkiTensor:
-    """Return a tile with `rank` dimensions, for broadcasting; as in NumPy, added ones are first.
+    """Return a tile with `rank` dimensions, to broadcast it; as in NumPy, new dimensions are first.
 
     The first dimension remains the partition dimension, so its size must be 1.
     """

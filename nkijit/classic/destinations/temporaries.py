@@ -46,7 +46,7 @@ def is_temporary(made: Sites, frame: FrameType | None) -> bool:
 
 
 def is_only_added(made: Sites, frame: FrameType | None) -> bool:
-    """Return whether `x` in `x = nisa.f(…)`, `t += x` is a variable that is read only there.
+    """Return whether `x` in `x = nisa.f(…)`, `t += x` is a variable with no other read.
 
     Args:
         made: the calls that created the value.
@@ -89,7 +89,7 @@ def _loaded(step: dis.Instruction) -> tuple[str, ...]:
 
 
 def _all(names: Any) -> tuple[str, ...]:
-    """Return the variables that a bytecode instruction names; fused ones (Python 3.13) name two."""
+    """Return the variables that a bytecode instruction names; two for fused ones (Python 3.13)."""
     return cast("tuple[str, ...]", names) if isinstance(names, tuple) else (str(names),)
 
 

@@ -40,7 +40,7 @@ class spmd_dim:
     """A dimension of a grid with several factors, the outer first: `nl.spmd_dim(nl.nc(2), 2)`."""
 
     def __init__(self, *factors: Any):
-        """Factors are integers, and at most one `nl.nc`."""
+        """Create a dimension from factors: integers, of which at most one is `nl.nc(cores)`."""
         self.factors = tuple(f if isinstance(f, nc) else _count(f) for f in factors)
         if sum(isinstance(f, nc) for f in self.factors) > 1:
             raise ValueError(f"a dimension is spread over cores once, got {factors!r}")

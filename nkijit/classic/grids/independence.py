@@ -248,7 +248,7 @@ _REDUCING = (NcMatmulOp, TensorTensorOp, TensorScalarOp, ScalarTensorTensorOp)
 def _reduction_into(op: Operation, tile: SSAValue) -> str | None:
     """Return the operator if the instruction computes `tile = tile op operand`, else None.
 
-    None unless the order of several such instructions does not matter.
+    Also returns None if the order of several such instructions matters.
     """
     if isinstance(op, NcMatmulOp):
         return None if op.value_of("accumulate") is False else "add"

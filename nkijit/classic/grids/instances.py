@@ -21,7 +21,10 @@ class Instance:
     at: tuple[int, ...]
     """The instance's index in the grid."""
     shared: list[NkiTensor]
-    """Tensors in shared HBM that all instances use; each allocates them in the same order."""
+    """The tensors in shared HBM that all instances use.
+
+    Every instance allocates these tensors in the same order.
+    """
     independence: Independence
     """Records the range of the trace of each instance, to check that instances are independent."""
     lazy: list[MemsetOp]

@@ -94,7 +94,10 @@ def _holds_in(constraint: Constraint, shape: tuple[int, ...]) -> bool:
 
 @lru_cache(maxsize=4096)
 def _least(form: AffineForm, shape: tuple[int, ...]) -> int | None:
-    """Return the lowest value of a form in a tile; None if the form may not broadcast to it."""
+    """Return the lowest value of a form in a tile of a shape.
+
+    Returns None if the form may not broadcast to this shape.
+    """
     if len(form.shape) > len(shape) or broadcast(form.span, shape) != shape:
         return None
     return form.bounds(TileBox.whole(shape))[0]

@@ -11,7 +11,10 @@ from nkijit.tracing.dtype_names import missing
 
 
 class dge_mode(IntEnum, metaclass=Members):
-    """The hardware that builds the descriptors of a DMA; the classic API has its own numbers."""
+    """The hardware that builds the descriptors of a DMA.
+
+    The numeric values differ from the values of `nki.isa.dge_mode` in the current API.
+    """
 
     none = 0
     swdge = 1

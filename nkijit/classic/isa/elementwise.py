@@ -34,7 +34,7 @@ def tensor_tensor(
         data2: as `data1`, with as many elements per partition, or broadcast to it; not both in
             PSUM.
         op: operator of two operands, of nki.language or of NumPy.
-        dtype: data type of the result, by default the one that both types promote to.
+        dtype: data type of the result, by default the type to which both types promote.
         mask: which elements are computed.
         engine: vector or gpsimd.
 
@@ -232,7 +232,8 @@ def tensor_scalar_cumulative(
         mask: the block of elements that is computed.
         dtype: data type of `dst`.
 
-    Source: examples of NKI 2.26, tensor_scalar_cumulative; its reference does not list it.
+    Source: examples of NKI 2.26, tensor_scalar_cumulative; the API reference of NKI 2.26 does not
+    list this instruction.
     """
     writing(
         "tensor_scalar_cumulative",

@@ -37,7 +37,7 @@ def nc_stream_shuffle(
         src: tile in SBUF or PSUM; it may have fewer partitions than `dst`, or be `dst`.
         dst: tile that is written, with as many elements per partition.
         shuffle_mask: 32 integers: the partition of its quadrant that each partition of `dst`
-            takes, or 255 for one that does not change.
+            takes, or 255 for a partition that does not change.
         dtype: data type of `dst`.
         mask: the block of `dst` that is written; it begins at a quadrant.
 

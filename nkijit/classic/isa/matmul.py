@@ -118,9 +118,9 @@ def nc_transpose(
         data: (P, F) tile, further free dimensions are flattened; at most 128x128 in SBUF on the
             Tensor Engine, 32x32 on the Vector Engine.
         mask: the block of `data` that is transposed.
-        dtype: data type of the result, by default that of `data`; another one takes a copy.
-        engine: tensor (the result is in PSUM) or vector (it is in SBUF); by default vector if
-            the tile fits it.
+        dtype: data type of the result, by default that of `data`; any other requires a copy.
+        engine: tensor (the result is in PSUM) or vector (the result is in SBUF); by default vector
+            for a tile in PSUM, and for a tile of at most 32x32.
 
     Source: NKI API reference 2.26, nki.isa.nc_transpose.
     """

@@ -41,7 +41,7 @@ def tensor_copy(
 def tensor_copy_dynamic_src(
     src: Any, *, mask: Any = None, dtype: Any = None, engine: Any = _unknown, **kwargs: Any
 ) -> ClassicTensor:
-    """A copy of a part of a tile, with its start in a tile of one element.
+    """A copy of a part of a tile; a tile of one element contains the start of the part.
 
     Args:
         src: `t[i_p, offset + i_f]`, where `offset` is an int32 or uint32 tile of one element.
@@ -63,7 +63,7 @@ def tensor_copy_dynamic_dst(
     engine: Any = _unknown,
     **kwargs: Any,
 ) -> None:
-    """Copy a tile to a part of another one; arguments as for `tensor_copy_dynamic_src`.
+    """Copy a tile to a part of another tile; arguments as for `tensor_copy_dynamic_src`.
 
     Source: NKI API reference 2.26, nki.isa.tensor_copy_dynamic_dst.
     """
@@ -83,7 +83,7 @@ def memset(
 
     Args:
         shape: dimensions, partitions first.
-        value: the number; for an integer type a whole one.
+        value: the number; a whole number for an integer type.
         dtype: data type of the tile.
         mask: which elements are filled.
         engine: vector or gpsimd.

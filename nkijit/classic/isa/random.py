@@ -19,7 +19,7 @@ def dropout(
         data: (P, …) tile in SBUF or PSUM.
         prob: probability of a zero: number from 0 to 1, or (P, 1) tile of a floating-point type.
         mask: which elements are computed.
-        dtype: data type of the result, by default that of `data`; another one takes a copy.
+        dtype: data type of the result, by default that of `data`; any other requires a copy.
 
     Source: NKI API reference 2.26, nki.isa.dropout.
     """

@@ -31,7 +31,7 @@ def tensor_reduce(
     Args:
         op: reduction operator.
         data: (P, …) tile in SBUF or PSUM.
-        axis: a free dimension, or several, up to 4; they are walked last, wherever they are.
+        axis: a free dimension, or up to 4; the instruction walks these dimensions last.
         mask: the block of elements that is reduced.
         dtype: data type of the result, by default that of `data`.
         negate: multiply the result by -1; arithmetic operators only.

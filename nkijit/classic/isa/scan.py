@@ -27,12 +27,12 @@ def tensor_tensor_scan(
     Args:
         data0: (P, …) tile in SBUF or PSUM.
         data1: as `data0`; not both in PSUM.
-        initial: number or (P, 1) tile in the place of the result before the first.
+        initial: number or (P, 1) tile: the previous result for the first element.
         op0: arithmetic operator of two operands.
         op1: arithmetic operator of two operands.
         reverse0: compute `result[i - 1] op0 data0[i]`.
         reverse1: compute `data1[i] op1 …`.
-        dtype: data type of the result, by default the one that both types promote to.
+        dtype: data type of the result, by default the type to which both types promote.
         mask: the block of elements that is scanned; the scan begins where the block does.
 
     Source: NKI API reference 2.26, nki.isa.tensor_tensor_scan.

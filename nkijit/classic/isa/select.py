@@ -67,10 +67,10 @@ def affine_select(
     """`on_true_tile` where a predicate holds, else a number; see `nkijit.isa.affine_select`.
 
     Args:
-        pred: comparison of affine index expressions. Several joined with & take one instruction
-            each; the reference has one only.
-        on_true_tile: (P, …) tile in SBUF; one in PSUM, as published kernels have it, is copied
-            first, because the GpSimd Engine does not reach PSUM.
+        pred: comparison of affine index expressions. Comparisons joined with & are lowered to one
+            instruction each; the reference documents a single comparison.
+        on_true_tile: (P, …) tile in SBUF. A tile in PSUM, as in published kernels, is copied to
+            SBUF first, because the GpSimd Engine does not reach PSUM.
         on_false_value: number.
         mask: which elements are computed.
         dtype: data type of the result, by default that of `on_true_tile`.
@@ -111,7 +111,7 @@ def range_select(
         reduce_op: `np.max`.
         range_start: index of the first element of the tile.
         on_false_value: must be the lowest float32, which is the default.
-        mask: the block of elements that is computed; they keep their indices.
+        mask: the block of elements that is computed; indices count from the tile's first element.
         dtype: data type of the result, by default that of `on_true_tile`.
 
     Source: NKI API reference 2.26, nki.isa.range_select.

@@ -22,9 +22,10 @@ def dma_transpose(
 
     Args:
         src: tensor in HBM or SBUF with two to four dimensions.
-        axes: (1, 0), (2, 1, 0) or (3, 1, 2, 0), the only one for each rank and its default.
+        axes: (1, 0), (2, 1, 0) or (3, 1, 2, 0), the only legal permutation for each number of
+            dimensions, and the default.
         mask: the block of `src` that is transposed.
-        dtype: data type of the result, by default that of `src`; another one takes a copy.
+        dtype: data type of the result, by default that of `src`; any other requires a copy.
         kwargs: `dge_mode`, the unit that builds the descriptors.
 
     Source: NKI API reference 2.26, nki.isa.dma_transpose.

@@ -22,12 +22,12 @@ class bfp16:
 
 
 def finfo(dtype: Any) -> Any:
-    """The limits of a floating-point data type, as `numpy.finfo`. Raises ValueError for others."""
+    """The limits of a floating-point data type, as `numpy.finfo`; ValueError for other types."""
     return cast(Any, ml_dtypes.finfo)(as_numpy(as_dtype(dtype).name))
 
 
 def sizeinbytes(dtype: Any) -> int:
-    """Bytes per element of a data type. Raises ValueError for an unknown one.
+    """Bytes per element of a data type. Raises ValueError for an unknown data type.
 
     Not in the API reference; published kernels import it from this module.
     """

@@ -102,7 +102,7 @@ def ndarray(
     """Allocate a tensor; its contents are undefined.
 
     Args:
-        shape: dimensions; `nl.par_dim(n)` marks the partition dimension, else it is the first.
+        shape: dimensions; `nl.par_dim(n)` marks the partition dimension, by default the first.
         dtype: data type of an element.
         buffer: `nl.sbuf` (the default), `nl.psum`, `nl.hbm`, `nl.shared_hbm`, or a result of
             functions in `nki.compiler.sbuf` and `.psum`.

@@ -59,7 +59,8 @@ def load(src: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any) -> Cla
 
     Args:
         src: tensor in HBM, at most 128 rows.
-        mask: which elements are loaded. If they are no block of the tile, the others are 0.
+        mask: which elements are loaded. If these are no block of the tile, all other elements of
+            the tile are 0.
         dtype: data type of the tile, by default that of `src`.
     """
     call = "nl.load"
@@ -133,8 +134,8 @@ def atomic_rmw(dst: Any, value: Any, op: Any, *, mask: Any = None, **kwargs: Any
 
     Args:
         dst: tensor in HBM with one index that is a tile, `t[indices, i_f]`.
-        value: tile in SBUF or PSUM that broadcasts to it, or a number.
-        op: `np.add`; no other is documented.
+        value: tile in SBUF or PSUM that broadcasts to the selected elements, or a number.
+        op: `np.add`; no other operator is documented.
         mask: which elements are added.
 
     See `nkijit.isa.dma_compute`, for indices that repeat, too.

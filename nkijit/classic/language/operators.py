@@ -127,7 +127,7 @@ class BinaryFunction(Function):
             x: tile in SBUF or PSUM, or a number.
             y: as `x`; one of the two is a tile. Tiles broadcast by NumPy's rules, over partitions
                 by DMA.
-            dtype: data type of the result, by default the one that those of `x` and `y` promote to.
+            dtype: data type of the result, by default the type to which `x` and `y` promote.
                 For operators on bit patterns a number has the type of the tile, and a quotient of
                 integers is float32.
             mask: which elements are computed.

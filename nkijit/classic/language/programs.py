@@ -31,7 +31,7 @@ def program_id(axis: int) -> int:
 
 
 def num_programs(axes: Any = None) -> int:
-    """Instances along an axis of the grid, or along several together; of all by default."""
+    """The number of instances along one or several axes of the grid; by default along all axes."""
     call = "nl.num_programs"
     sizes = _instance(call).grid.sizes
     if axes is None:
@@ -42,7 +42,7 @@ def num_programs(axes: Any = None) -> int:
 
 
 def program_ndim() -> int:
-    """Dimensions of the grid; 0 for a kernel without one."""
+    """The number of dimensions of the grid; 0 for a kernel without a grid."""
     return len(_instance("nl.program_ndim").grid.sizes)
 
 
@@ -72,12 +72,12 @@ class affine_range(Sequence[int]):
     """A loop with independent iterations; the loop variable is an integer.
 
     Takes the arguments of Python's `range`. The loop is unrolled while tracing. A warning reports
-    elements that one iteration writes and another one writes or reads, except for reductions into
-    them.
+    elements that one iteration writes and another iteration writes or reads, except for reductions
+    into these elements.
     """
 
     def __init__(self, *args: int, **kwargs: Any):
-        """Raises TypeError and ValueError as `range` does; other arguments are refused by name."""
+        """Raises TypeError and ValueError as `range` does; other keywords end the trace."""
         refuse_rest("nl.affine_range", kwargs)
         self._numbers = _range("nl.affine_range", args)
         # The attributes of Python's `range`, so that it can index a tensor, too.

@@ -96,7 +96,7 @@ class Reduction(Function):
             axis: the last free dimension, or the last few, up to 4; negative counts from the end.
             dtype: data type of the result, by default that of `x`.
             mask: which elements are reduced; they must be a block.
-            keepdims: retain the reduced dimensions with size 1. Without it a tile still has two
+            keepdims: retain the reduced dimensions with size 1. Otherwise a tile still has two
                 dimensions: (P, N) becomes (P, 1).
         """
         op = Word(self.nki_operator)
@@ -203,7 +203,7 @@ def rms_norm(
         n: the number that the sum is divided by.
         epsilon: added to the mean square.
         dtype: data type of the result, by default `compute_dtype`, else that of `x`.
-        compute_dtype: data type of the tiles in between, by default float32.
+        compute_dtype: data type of intermediate tiles, by default float32.
         mask: which elements take part; they must be a block.
     """
     call = "nl.rms_norm"
@@ -234,9 +234,9 @@ def loop_reduce(
 ) -> Reduced:
     """Reduce into the target of an assignment: `b[...] = nl.loop_reduce(a, op=np.add, …)`.
 
-    The assignment computes `b[...] = b[...] op a`. In the first iteration, when nothing has written
-    `b` yet, it is `a`. A call does not see the target if that is a variable: `b =
-    nl.loop_reduce(…)` is refused when `b` is used.
+    The assignment computes `b[...] = b[...] op a`. In the first iteration, when no instruction has
+    written `b` yet, it computes `b[...] = a`. The call cannot determine the target if the target is
+    a variable: after `b = nl.loop_reduce(…)`, a use of `b` is an error.
 
     Args:
         x: tile in SBUF or PSUM.

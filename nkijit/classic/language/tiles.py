@@ -104,7 +104,7 @@ def where(
         condition: tile, 1 for true and 0 for false; or a comparison of index expressions.
         x: tile or number.
         y: tile or number.
-        dtype: data type of the result, by default the one that those of `x` and `y` promote to.
+        dtype: data type of the result, by default the type to which `x` and `y` promote.
         mask: which elements are computed.
     """
     call = "nl.where"
@@ -126,7 +126,7 @@ def where(
 
 
 def broadcast_to(src: Any, *, shape: Any, **kwargs: Any) -> ClassicTensor:
-    """A tile repeated to a shape by NumPy's rules; `src` itself where it has that shape.
+    """A tile repeated to a shape by NumPy's rules; `src` itself if `src` has that shape.
 
     Of a comparison of index expressions: a bool_ tile of its truth values. See
     `nkijit.language.broadcast_to`.
@@ -150,7 +150,7 @@ def expand_dims(data: Any, axis: Any) -> ClassicTensor | Index:
 
     Args:
         data: a tensor; on chip the first dimension remains the partition dimension.
-        axis: position of the new dimension in the result, or positions, as NumPy's.
+        axis: position of the new dimension in the result, or several positions, as in NumPy.
     """
     call = "nl.expand_dims"
     positions = cast("tuple[Any, ...]", axis if isinstance(axis, (tuple, list)) else (axis,))
@@ -199,7 +199,7 @@ def gather_flattened(
 
 
 def copy(src: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any) -> ClassicTensor:
-    """A copy of a tile in SBUF or PSUM, in SBUF; see `nkijit.isa.tensor_copy`."""
+    """A copy, in SBUF, of a tile in SBUF or PSUM; see `nkijit.isa.tensor_copy`."""
     call = "nl.copy"
     refuse_rest(call, kwargs)
     tile = as_tensor(call, "src", src)

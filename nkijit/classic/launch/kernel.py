@@ -43,7 +43,7 @@ from nkijit.tracing.tracer import Tracer
 _P = ParamSpec("_P", default=...)
 
 CLASSIC_PLATFORM = "trn2"
-"""The default target of classic kernels: the newest that the classic API supports."""
+"""The default target of classic kernels: the newest target that the classic API supports."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class ClassicKernel(Kernel[_P]):
 
         Args:
             function: the kernel's function.
-            platform_target: the name of the target; None leaves it to the environment.
+            platform_target: the name of the target; None: the environment decides.
             launch: the grid, mode and placement.
             outcome: the results of calls, shared by kernels that are derived from each other.
         """
@@ -241,7 +241,7 @@ def _returned(tracer: Tracer, function: Callable[..., Any], item: Any) -> Any:
 
 
 def _check_same_tensors(tracer: Tracer, function: Callable[..., Any], one: Any, two: Any) -> None:
-    """Record a finding if instances return different tensors; all must return the same ones."""
+    """Record a finding if two instances of a grid return different tensors."""
     storages: list[list[Any]] = [[], []]
     for result, found in zip((one, two), storages, strict=True):
         _mapped(result, lambda item, found=found: found.append(_identity(item)))

@@ -25,7 +25,10 @@ class OutOfTimeError(Exception):
 Send = Callable[[Any], None]
 """A function that sends a picklable object to the parent process."""
 Begin = Callable[[float, float, int, Callable[[], None]], None]
-"""A function that limits the current process; see `begin` in `forks.py` and `spawns.py`."""
+"""A function that limits the time and memory of the current process.
+
+Arguments: see `begin` in `forks.py` and `spawns.py`.
+"""
 
 
 def ending_of(code: int | None) -> str:

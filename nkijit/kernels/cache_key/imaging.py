@@ -58,7 +58,7 @@ def difference(one: Any, two: Any) -> tuple[str, ...]:
 
 
 def _is_named(image: Any) -> bool:
-    """Return whether a part of an image is a pair (name, image); others begin with a class."""
+    """Return whether a part of an image is a pair (name, image); other parts begin with a class."""
     parts = cast("tuple[Any, ...]", image)
     return type(image) is tuple and len(parts) == 2 and type(parts[0]) is str
 
@@ -79,7 +79,10 @@ class Same:
 
 
 _AGAIN = Same
-"""The first element of the image of an object that occurred before; the second is its number."""
+"""The first element of the image of an object that occurred before in the same image.
+
+The second element is the object's number.
+"""
 _LARGEST = 50_000
 """The maximum number of objects in an image; larger images would take as long as a small trace."""
 ABSENT = ("absent",)

@@ -34,7 +34,7 @@ from nkijit.kernels.cache_key.imaging import Imaging, Same, UnkeyableError, imag
 from nkijit.tracing.objects import NKIObject
 
 _MOST_BYTES = 4096
-"""The maximum size of array contents in an image, in bytes; a digest replaces larger ones."""
+"""The maximum size of array contents in an image, in bytes; a digest replaces larger arrays."""
 
 
 def _class_of(imaging: Imaging, kind: type[Any]) -> Any:

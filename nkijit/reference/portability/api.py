@@ -24,7 +24,7 @@ _TENSOR = "nki.language.NkiTensor"
 
 
 class ApiUse:
-    """Finds API names and arguments in a function that a release does not have.
+    """Finds the API names and arguments that a function uses and that a release lacks.
 
     Methods of tensors are checked, too, because releases have added some. An expression is known to
     be a tensor if it is a parameter of a kernel, or a local variable that is only assigned results

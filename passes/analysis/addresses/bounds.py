@@ -34,10 +34,11 @@ def lower_bound(blocks: Sequence[Block]) -> Peak:
     """Return a lower bound of the bytes per partition that any assignment of the blocks needs.
 
     Blocks that cover the same partition have disjoint bytes. A block of more than 64 partitions
-    covers partitions 0 and 64; one of more than 32 covers one of the two. Every block covers the
-    first partition of as many quadrants as it has quadrants. So the sums of the sizes over
+    covers partitions 0 and 64; a block of more than 32 partitions covers at least one of these two.
+    A block of n quadrants covers the first partitions of n quadrants. So the sums of the sizes over
     partition 0, over {0, 64} and over {0, 32, 64, 96}, divided by the number of these partitions,
-    are lower bounds. The size of all wide blocks plus the largest narrow one is another.
+    are lower bounds. Another lower bound is the size of all wide blocks plus the size of the
+    largest narrow block.
     """
     if all(b.address is None and quadrants_of(b.partitions) == QUADRANTS for b in blocks):
         return InUse(blocks).peak()
@@ -74,7 +75,10 @@ class InUse:
         self._changes = np.concatenate([-sizes, sizes])
 
     def peak(self, more: int = 0) -> Peak:
-        """Return the largest total size, if each block stays in use for `more` positions."""
+        """Return the largest total size of the blocks in use at one position.
+
+        Each block counts as in use for `more` positions after its last use.
+        """
         # At equal positions, ends come before starts.
         times = np.concatenate([self._ends + (more + 1), self._starts])
         order = np.argsort(times, kind="stable")

@@ -16,7 +16,7 @@ class Cuts(Generic[V]):
     def __init__(self, value: V):
         """Create a map of all bytes to `value`.
 
-        Cuts copy the reference: replace values, do not mutate them.
+        A cut copies the reference to a value, so callers must replace values instead of mutating.
         """
         self.at = [0]
         self.values = [value]

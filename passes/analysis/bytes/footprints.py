@@ -27,7 +27,7 @@ Marks = npt.NDArray[Any]
 MOST_CELLS = 1 << 26
 """The largest number of cells of a tensor, as an array of marks must fit into memory.
 
-Views that step through a huge tensor can need more.
+Views that step through a huge tensor can need more cells.
 """
 Terms = tuple[tuple[int, int], ...]
 
@@ -72,7 +72,10 @@ class Extent(NamedTuple):
         return np.ndarray(shape, marks.dtype, marks, self.low * size, strides)
 
     def split(self, pitch: int) -> tuple[Extent, Extent] | None:
-        """Split the set into rows of `pitch` bytes and columns; None if it is no such product."""
+        """Split the set into a set of rows of `pitch` bytes and a set of bytes in each row.
+
+        Returns None if different rows contain different bytes.
+        """
         row, column = divmod(self.low, pitch)
         rows, columns = _rows_and_columns(self.terms, pitch)
         inside = Extent(column, columns)
@@ -94,7 +97,7 @@ def _span(terms: Terms) -> int:
 
 @lru_cache(maxsize=4096)
 def _rows_and_columns(terms: Terms, pitch: int) -> tuple[Terms, Terms]:
-    """Split terms into those across rows of `pitch` bytes, counted in rows, and those in a row."""
+    """Split terms into terms across rows of `pitch` bytes, counted in rows, and terms in a row."""
     rows: list[tuple[int, int]] = []
     columns: list[tuple[int, int]] = []
     for stride, count in terms:

@@ -55,7 +55,10 @@ Mask = npt.NDArray[np.bool_]
 MOST_BYTES = 1 << 26
 """Tensors of more bytes count as defined: their marks would not fit into memory."""
 MOST_ROUNDS = 8
-"""The largest number of walks of a loop; then, tensors that it changes count as defined."""
+"""The largest number of walks over a loop's body.
+
+If the marks still change then, all tensors that the loop writes count as defined.
+"""
 
 
 def reached_from(kernels: Sequence[KernelOp], sources: Iterable[SSAValue]) -> set[SSAValue]:

@@ -431,9 +431,11 @@ class Accesses:
         events: Collection[int],
         every: Collection[int],
     ) -> None:
-        """Append dependences: for each queue and block, on the last of the given events.
+        """Append dependences on earlier events; an event is one execution of an operation.
 
-        For queues in `every`, append dependences on all of the events.
+        `events` are the numbers of the earlier events. For each queue and block, a dependence on
+        the last of these events is appended. For the queues in `every`, a dependence on each of
+        these events is appended.
         """
         queues, blocks = self.queues, self.blocks
         if len(events) == 1:  # the common case

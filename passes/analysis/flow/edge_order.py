@@ -1,4 +1,4 @@
-"""Reorders blocks so that instructions follow those named in `depends_on` and `with_schedule`.
+"""Reorders blocks: instructions follow those that `depends_on` and `with_schedule` name.
 
 Both arguments may name an instruction that comes later in the program. The waiting instruction, and
 all instructions that depend on it, then move after the named one. There is no such order if the

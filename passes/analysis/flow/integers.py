@@ -56,7 +56,7 @@ from nkijit.passes.analysis.flow.event_tree import event_tree, forward
 from nkijit.passes.analysis.flow.ranges import Ranges
 
 _ZERO_BITS = 63
-"""The number of trailing zero bits of 0."""
+"""`Bounds.zeros` of the integer 0, which is a multiple of every power of two in 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ class _Reader:
 
     def __init__(self, kernel: KernelOp, candidates: set[NisaOp]):
         self.order: list[NisaOp] = []
-        """The candidates in program order."""
+        """The instructions that are checked for rounding, in program order."""
         self._target = kernel.target
         self._candidates = candidates
 

@@ -6,7 +6,7 @@ a tensor that nothing writes is not stored: the load is repeated, and its first 
 the tile is used. Other contents are stored in HBM and loaded again.
 
 The following tiles are not moved: tiles used in nested blocks (loops, `nl.no_reorder`), tiles with
-a fixed address, and tiles that index others.
+a fixed address, and tiles that index other tiles.
 """
 
 from __future__ import annotations
@@ -113,8 +113,8 @@ class _Tile:
 def residency(live: Liveness, capacity: int) -> Residency | None:
     """Return actions that make the tiles of a program fit into SBUF.
 
-    `capacity` is in bytes per partition. None if an instruction's tiles, together with those that
-    cannot move, exceed it.
+    `capacity` is in bytes per partition. Returns None if an instruction's tiles, together with the
+    tiles that cannot move, exceed the capacity.
     """
     return _Walk(live, capacity).run()
 

@@ -4,9 +4,10 @@ Positions number the instructions of one core's program in the order of its text
 is a contiguous range. An allocation is live from its first access to its last, both inclusive. An
 access to a view counts as an access to its allocation. In a device loop, the following applies:
 
-- An allocation that the body may read before it has certainly overwritten it carries a value into
-  the loop or from one iteration to the next. It is live in the whole loop.
-- An allocation that is used in the loop and after it is live in the whole loop.
+- If the body may read an allocation before the body has certainly overwritten the allocation, the
+  allocation carries a value into the loop or from one iteration to the next. The allocation is live
+  in the whole loop.
+- An allocation that is used in the loop and after the loop is live in the whole loop.
 - An allocation that every iteration overwrites before reading it, and that nothing uses after the
   loop, is live only within the body.
 

@@ -65,9 +65,11 @@ def call_of(op: Operation) -> tuple[Hashable, ...]:
 
 
 def unused_results(kernel: KernelOp) -> list[CallResults]:
-    """Return the calls that have an execution whose result is not used, in program order.
+    """Return the source calls with unused results, in program order.
 
-    The final contents of tensors in HBM count as used. `kernel` is the program of one core.
+    A call is executed once per iteration of the loops around it. The function returns a call if the
+    result of at least one execution is not used. The final contents of tensors in HBM count as
+    used. `kernel` is the program of one core.
     """
     walk = _Walk(kernel)
     walk.block(kernel.body.block)

@@ -48,7 +48,7 @@ class Kept:
 
     target: Target
     accumulators: frozenset[engine]
-    """The engines whose accumulators an instruction leaves for a later one."""
+    """The engines whose accumulators carry values from one instruction to a later instruction."""
 
     @staticmethod
     def by(kernel: KernelOp, operations: Iterable[Operation] | None = None) -> Kept:

@@ -38,7 +38,7 @@ from nkijit.passes.lower.program import Queue
 MAX_USE = 0.75
 """The fraction of SBUF that tiles may use at a time; the rest allows for gaps between tiles."""
 RESERVE = 0.15
-"""The further fraction of SBUF that the oldest `_NEXT` unstarted instructions may use."""
+"""The additional fraction of SBUF that the oldest `_NEXT` unstarted instructions may use."""
 NEAR = 1.005
 """The search stops at an order within this factor of the busiest resource's time."""
 AHEAD = 1.02
@@ -111,7 +111,7 @@ def _arrange(block: Block, regions: Sequence[Region]) -> None:
 _MAX_CACHED = 256
 """The largest number of instructions of a region whose order is cached.
 
-Longer regions are hardly ever equal to another one.
+Longer regions are hardly ever equal to another region.
 """
 
 
@@ -190,8 +190,8 @@ _FITS = inf, inf
 class _Stuck(NamedTuple):
     """A state in which no checked instruction of a queue (`_Lane`) fits into memory.
 
-    Each field except `tiles` is a threshold, and `tiles` a list: the instructions are checked again
-    when one of these conditions holds.
+    Each field describes a change of the schedule. The instructions of the queue are checked again
+    after the first of these changes.
     """
 
     ready: int

@@ -12,11 +12,11 @@ Readers of the removed load's tile read the other tile, whose lifetime is extend
 use.
 
 Other repeated loads stay: published times of kernels that load a tile once per use show that the
-vendor's compiler keeps them. The exception is the classic API on NeuronCore-v3 and newer. There, a
-load is also removed if its statement loaded the same elements at any earlier time and memory
-allows. The source is published times of a matmul in three Python loops that loads both tiles in the
-innermost one (allenkchau/trainium-kernel-fusion): the DMA engines could not have moved that many
-bytes.
+vendor's compiler keeps these loads. The exception is the classic API on NeuronCore-v3 and newer.
+There, a load is also removed if its statement loaded the same elements at any earlier time and
+memory allows. The source is published times of a kernel with a matmul in three Python loops, which
+loads both tiles in the innermost loop (allenkchau/trainium-kernel-fusion). The DMA engines could
+not have moved that many bytes in these times.
 """
 
 from __future__ import annotations

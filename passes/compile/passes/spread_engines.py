@@ -2,13 +2,13 @@
 
 An instruction without `engine=` runs on a documented default engine. If that engine is the busiest
 resource of a region (counting DMA and the Tensor Engine), its instructions are distributed in
-program order: each goes to the engine that, by the cost model, would finish it first without
-waits. Waits may cost more than that gains, so the engines change only if the list schedule of the
-region becomes faster.
+program order: each goes to the engine that, by the cost model, would finish the instruction first
+without waits. Additional waits may cost more time than this saves, so the engines change only if
+the list schedule of the region becomes faster.
 
-An instruction does not move to an engine on which it breaks a rule, or which computes differently
+An instruction does not move to an engine on which it breaks a rule, or which computes other results
 (sums of 32-bit integers). Nor does it move to an engine that shares the SBUF port with the default
-one (Vector and GpSimd on NeuronCore-v2), as the two can only take turns.
+engine (Vector and GpSimd on NeuronCore-v2), as the two engines can only take turns.
 """
 
 from __future__ import annotations

@@ -37,9 +37,9 @@ _T = TypeVar("_T")
 SMALL = 1 << 20
 """Tensors of at most this many bytes are saved completely, which is faster than saving pages."""
 SEARCH = 1 << 16
-"""The number of bytes that can be copied while an instruction's pages are determined."""
+"""The time to determine an instruction's pages, as the number of bytes copied in the same time."""
 ROW = 1 << 9
-"""The number of bytes that can be copied while one row of an array is selected."""
+"""The time to select one row of an array, as the number of bytes copied in the same time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +100,16 @@ def uses_of(kernel: KernelOp, slots: Slots) -> list[Use]:
 
 
 def _has_pages(value: SSAValue, slots: Slots) -> bool:
-    """True if a tensor is large and has the same layout in a run as in the caller's array."""
+    """Return whether the pages of a tensor are tracked.
+
+    This requires a large tensor whose layout in the caller's array is its layout during a run.
+    """
     dtype, reach = info_of(value).dtype, slots.reach(value)
     return reach.size > SMALL and not reach.extended and slots.stored(dtype) == storage(dtype)
 
 
 def _pages_of(patterns: Iterable[tuple[AccessPattern, int]] | None, base: SSAValue) -> Pages | None:
-    """Return the pages that some access patterns touch; None if these are most of a tensor."""
+    """Return the pages that access patterns touch; None if these are over half of the tensor's."""
     if patterns is None:
         return None
     most = info_of(base).size * info_of(base).dtype.itemsize // PAGE // 2

@@ -548,7 +548,7 @@ def _fill_views(views: Iterable[Views], env: Env) -> None:
 def lend(
     plans: Sequence[Plan], loan: Loan, inputs: Sequence[Any], written: Collection[int]
 ) -> tuple[dict[int, Array], dict[int, Lent]]:
-    """Return the bytes of a run's inputs, and the `Lent` of the written ones.
+    """Return the bytes of a run's inputs, and the `Lent` of each written input.
 
     Args:
         plans: the plans of all cores.

@@ -105,7 +105,7 @@ class Views:
         return some
 
     def split(self, bases: Collection[int]) -> tuple[Views, Views]:
-        """Split the group: return the views of memory in the slots `bases`, and the others."""
+        """Split the group: return the views of memory in the slots `bases`, and all other views."""
         inside, outside = self._empty(), self._empty()
         for slot, base, offset in self._rows():
             (inside if base in bases else outside).add(slot, base, offset)
@@ -156,7 +156,10 @@ class Slots:
     scratch: dict[tuple[tuple[int, ...], int], int] = field(
         default_factory=dict[tuple[tuple[int, ...], int], int]
     )
-    """The slots of float32 arrays for intermediate results, by shape and number."""
+    """The slots of float32 arrays for intermediate results.
+
+    A key is a shape and the index among the instruction's arrays of this shape.
+    """
     states: dict[str, tuple[int, Callable[[], Array]]] = field(
         default_factory=dict[str, tuple[int, Callable[[], Array]]]
     )

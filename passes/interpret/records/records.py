@@ -35,7 +35,10 @@ class Source:
     dtype: DType | None = None
     """The stored data type, if values are converted to float32; None to use them as stored."""
     reshape: Shape | None = None
-    """The shape to reshape the values to, if no view of the operand has this shape; else None."""
+    """The shape to which the array in the slot is reshaped during a run.
+
+    None if the slot holds a NumPy view that already has this shape.
+    """
     lanes: slice | None = None
     """The rows of accumulator registers that are used; None for all."""
     tile: OperandTile | None = None
@@ -53,7 +56,10 @@ class Destination:
     shape: Shape
     """The shape of the written values."""
     reshape: Shape | None
-    """The shape of the slot's array, if no view of the tile has `shape`; else None."""
+    """The shape of the slot's array, to which results are reshaped before they are stored.
+
+    None if the slot holds a NumPy view of the shape `shape`.
+    """
     tile: OperandTile
 
 
@@ -141,7 +147,7 @@ class Computed:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A copy. Equal data types keep their bits; others go through float32, rounded once."""
+    """A copy: of the bits if both data types are equal, else of float32 values, rounded once."""
 
     source: Source
     into: Destination

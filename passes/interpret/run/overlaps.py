@@ -1,6 +1,6 @@
 """Finds inputs of a run that share memory although the kernel writes one of these inputs.
 
-A kernel that reads one input may or may not see its writes to the other input: instructions are
+A kernel that reads one of these inputs may or may not see writes to the other one: instructions are
 ordered if they use the same tensor, and arguments are different tensors.
 """
 

@@ -95,7 +95,7 @@ class _Access(NamedTuple):
 
 
 def contested_tensors(plans: Sequence[Plan]) -> Contested:
-    """Return the uses of shared tensors in which a core may write bytes that another uses."""
+    """Return the uses of shared tensors in which a core may write bytes that another core uses."""
     found = _accesses(plans) if len(plans) > 1 else {}
     units: dict[int, int] = {}
     uses: list[dict[Operation, list[_Use]]] = [{} for _ in plans]

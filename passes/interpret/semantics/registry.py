@@ -52,7 +52,7 @@ def _register_all() -> None:
 
 
 def history_of(op: NisaOp, slots: Slots) -> object:
-    """Return the part of an instruction's semantics that depends on earlier ones, or None."""
+    """Return the part of the semantics that depends on earlier instructions, or None."""
     _register_all()
     history = _HISTORIES.get(type(op))
     return None if history is None else history(op, slots)

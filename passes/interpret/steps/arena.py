@@ -33,9 +33,9 @@ from nkijit.passes.interpret.steps.body import Body
 ALIGNMENT = 64
 """The alignment of tensors in bytes: a cache line, and the widest vector of any CPU."""
 MOST_WASTE = 1.1
-"""The largest acceptable ratio of arena size to peak use.
+"""The largest ratio of arena size to peak use at which only tensors of equal size share memory.
 
-If it is not exceeded, only tensors of equal size share memory.
+At larger ratios, tensors of different sizes share memory, too.
 """
 POOLED_BYTES = 1 << 16
 """Results of at least this many bytes are allocated from memory that is reused."""

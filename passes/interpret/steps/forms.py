@@ -3,8 +3,8 @@
 Iterations of an unrolled loop apply the same computation to other tiles, or to other views. The
 *form* of an instruction contains everything that semantics and a backend may depend on. Each form
 has one record (description of the computation) and one step (function that computes it). Both use a
-*frame*: the few slots of the instruction, numbered from 0. An instance of the form is the list of
-the slots' indices in the environment.
+*frame*: the few slots of the instruction, numbered from 0. An *instance* of the form represents one
+instruction: the indices of that instruction's slots in the environment.
 """
 
 from __future__ import annotations

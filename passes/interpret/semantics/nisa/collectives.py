@@ -55,7 +55,7 @@ class _Offer:
     Called when all cores have arrived, because several cores may fill a tensor together.
     """
     into: Sequence[Callable[[Array], object]]
-    """Functions that write values to the destinations: round float32 values, copy stored ones."""
+    """Functions that write values to the destinations: round float32 values, copy stored bits."""
     come_from: tuple[int, ...]
     """The addresses in memory of the tensors that are sent."""
     go_to: tuple[int, ...]

@@ -46,7 +46,11 @@ def _compare(word: str) -> Callable[..., Any]:
 
 
 def _extreme(word: str) -> Callable[..., Any]:
-    """Return an operation: the first operand if it is greater (less) or NaN, else the second."""
+    """Return the maximum or minimum operation; `word` is its comparison, ">" or "<".
+
+    The result is the first operand if the comparison holds or if the first operand is NaN, else the
+    second operand.
+    """
 
     def extreme(lanes: Lanes, kind: str, x: Any, y: Any) -> Any:
         b = lanes.b
