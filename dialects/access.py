@@ -11,21 +11,23 @@ Indexing"; *access pattern page* is the deep dive "NKI Access Patterns".
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from itertools import product
+from itertools import islice, product
 from math import prod
 from typing import Any, cast
 
 from nkijit.dialects.overlap import Terms, ascending, meet
+from nkijit.dialects.python_values import as_index, one_line
 
 NamePattern = Sequence["str | Sequence[str]"]
 """Names of dimensions for `rearrange`; a nested sequence is a group."""
 
 _LEGAL_SIZES = "legal: one dimension or more, integers of at least 1"
 _LEGAL_PAIRS = "legal: one [stride, count] or more, counts of at least 1"
+MAX_ELEMENTS = 1 << 48
+"""The maximum size of a tensor: beyond every memory, but each address still fits 64 bits."""
 _LEGAL_FREE = "the other dimensions, in SBUF and PSUM dim 0 is the partition dimension"
 
 
@@ -109,9 +111,11 @@ class AccessPattern:
         """
         sizes: list[int] = []
         for size in _items(shape):
-            number = _integer_or_none(size)
+            number = as_index(size)
             if number is None or number < 1:
-                raise ViewError(f"{size!r} is no size; the shape is {shape}; {_LEGAL_SIZES}")
+                raise ViewError(
+                    f"{one_line(size)} is no size; the shape is {one_line(shape)}; {_LEGAL_SIZES}"
+                )
             sizes.append(number)
         if not sizes:
             raise ViewError(f"no dimensions; the shape is (); {_LEGAL_SIZES}")
@@ -132,24 +136,30 @@ class AccessPattern:
         strides: list[int] = []
         shape: list[int] = []
         for pair in _items(pairs):
-            numbers = [_integer_or_none(number) for number in _items(pair)]
+            numbers = [as_index(number) for number in _items(pair)]
             if len(numbers) != 2 or None in numbers:
-                raise ViewError(f"{pair!r} is no pair; the pattern is {pairs}; {_LEGAL_PAIRS}")
-            stride, count = cast("list[int]", numbers)
-            if count < 1:
                 raise ViewError(
-                    f"the count of {pair!r} is {count}; the pattern is {pairs}; {_LEGAL_PAIRS}"
+                    f"{one_line(pair)} is no pair; the pattern is {one_line(pairs)}; {_LEGAL_PAIRS}"
+                )
+            stride, count = cast("list[int]", numbers)
+            if not (1 <= count <= MAX_ELEMENTS and abs(stride) <= MAX_ELEMENTS):
+                raise ViewError(
+                    f"the {'stride' if 1 <= count <= MAX_ELEMENTS else 'count'} of "
+                    f"{one_line(pair)} is out of range; the pattern is {one_line(pairs)}; "
+                    f"{_LEGAL_PAIRS}"
                 )
             strides.append(stride)
             shape.append(count)
         if not shape:
-            raise ViewError(f"no pairs; the pattern is {pairs!r}; {_LEGAL_PAIRS}")
-        start = _integer_or_none(offset)
+            raise ViewError(f"no pairs; the pattern is {one_line(pairs)}; {_LEGAL_PAIRS}")
+        start = as_index(offset)
         if start is None:
             raise ViewError(
-                f"offset {offset!r} is a {type(offset).__name__}; the pattern is "
-                f"{pairs}; legal: an integer"
+                f"offset {one_line(offset)} is a {type(offset).__name__}; the pattern is "
+                f"{one_line(pairs)}; legal: an integer"
             )
+        if abs(start) > MAX_ELEMENTS:
+            raise ViewError(f"offset {one_line(offset)} is out of range; legal: up to 2**48")
         return AccessPattern(start, tuple(strides), tuple(shape))
 
     # ---------------------------------------------------------------- queries
@@ -379,7 +389,7 @@ class AccessPattern:
                 size = shape[dim]
                 if not -size <= number < size:
                     raise self._refusal(
-                        f"index {number} of dim {dim} is out of its size {size}",
+                        f"index {one_line(number)} of dim {dim} is out of its size {size}",
                         f"{-size} to {size - 1}",
                     )
                 offset += (number if number >= 0 else number + size) * stride
@@ -416,6 +426,7 @@ class AccessPattern:
         if step == 1:
             new_shape[dim] = end - start
             return AccessPattern(offset, strides, tuple(new_shape))
+        step = min(step, shape[dim])  # a longer step selects the first element, too
         new_shape[dim] = (end - start + step - 1) // step
         new_strides = list(strides)
         new_strides[dim] *= step
@@ -436,7 +447,8 @@ class AccessPattern:
         size = self.shape[dim]
         if not 0 <= number < size:
             raise self._refusal(
-                f"select {number} of dim {dim} is out of its size {size}", f"0 to {size - 1}"
+                f"select {one_line(number)} of dim {dim} is out of its size {size}",
+                f"0 to {size - 1}",
             )
         offset = self.offset + number * self.strides[dim]
         if (on_chip and dim == 0) or len(self.shape) <= (2 if on_chip else 1):
@@ -456,11 +468,13 @@ class AccessPattern:
         order = [self._dim(dim) for dim in _items(dims)]
         if sorted(order) != list(range(len(self.shape))):
             raise self._refusal(
-                f"permute to {dims} is no permutation", f"each of 0 to {len(self.shape) - 1} once"
+                f"permute to {one_line(dims)} is no permutation",
+                f"each of 0 to {len(self.shape) - 1} once",
             )
         if on_chip and order[0] != 0:
             raise self._refusal(
-                f"permute to {dims} moves the partition dimension", "0 first, in SBUF and PSUM"
+                f"permute to {one_line(dims)} moves the partition dimension",
+                "0 first, in SBUF and PSUM",
             )
         return AccessPattern(
             self.offset,
@@ -478,9 +492,9 @@ class AccessPattern:
         count = self._integer(size, "size of a broadcast")
         if on_chip and dim == 0:
             raise self._refusal("broadcast of the partition dimension", _LEGAL_FREE)
-        if self.shape[dim] != 1 or count < 1:
+        if self.shape[dim] != 1 or not 1 <= count <= MAX_ELEMENTS:
             raise self._refusal(
-                f"broadcast of dim {dim} to {count}",
+                f"broadcast of dim {dim} to {one_line(count)}",
                 "a dimension of size 1, and a new size of at least 1",
             )
         if count == 1:
@@ -499,7 +513,7 @@ class AccessPattern:
         ndim = len(shape)
         at = self._integer(dim, "position of expand_dim")
         if not -ndim - 1 <= at <= ndim:
-            raise self._refusal(f"expand_dim at {at}", f"{-ndim - 1} to {ndim}")
+            raise self._refusal(f"expand_dim at {one_line(at)}", f"{-ndim - 1} to {ndim}")
         if at < 0:
             at += ndim + 1
         if on_chip and at == 0:
@@ -558,7 +572,7 @@ class AccessPattern:
                 dimension, or it includes dim 0 on chip.
         """
         start, end = self._dim(start_dim), self._dim(end_dim)
-        asked = f"flatten_dims of {start_dim} to {end_dim}"
+        asked = f"flatten_dims of {one_line(start_dim)} to {one_line(end_dim)}"
         if start > end:
             raise self._refusal(asked, "start_dim <= end_dim")
         if on_chip and start == 0:
@@ -616,16 +630,19 @@ class AccessPattern:
         source, target = self._groups(src_pattern), self._groups(dst_pattern)
         names = [name for group in source for name in group]
         wanted = [name for group in target for name in group]
-        fixed: Mapping[str, int] = fixed_sizes or {}
-        asked = f"rearrange of {src_pattern} to {dst_pattern}"
+        fixed: Any = {} if fixed_sizes is None else fixed_sizes
+        asked = f"rearrange of {one_line(src_pattern)} to {one_line(dst_pattern)}"
         if len(source) != len(self.shape):
             raise self._refusal(
                 f"{asked} names {len(source)} dimension(s)", f"{len(self.shape)} names or groups"
             )
         if len(set(names)) != len(names) or sorted(names) != sorted(wanted):
             raise self._refusal(asked, "the same names on both sides, each once")
-        if not set(names).issuperset(fixed):
-            raise self._refusal(f"{asked} with sizes {dict(fixed)}", f"sizes of {sorted(names)}")
+        if not isinstance(fixed, Mapping) or not set(names).issuperset(cast(Any, fixed)):
+            raise self._refusal(
+                f"{asked} with sizes {one_line(fixed)}", f"sizes of {sorted(names)}"
+            )
+        sizes = cast("Mapping[str, int]", fixed)
         if on_chip and (source[0] != target[0] or len(source[0]) != 1):
             raise self._refusal(
                 f"{asked} changes the partition dimension",
@@ -633,7 +650,7 @@ class AccessPattern:
             )
         size_of: dict[str, int] = {}
         for group, size in zip(source, self.shape, strict=True):
-            parts = [fixed.get(name, -1) for name in group]
+            parts = [sizes.get(name, -1) for name in group]
             size_of.update(
                 zip(group, self._sizes(parts, size, f"rearrange of {group}"), strict=True)
             )
@@ -775,7 +792,7 @@ class AccessPattern:
         )
 
     def _integer(self, value: object, what: str) -> int:
-        number = _integer_or_none(value)
+        number = as_index(value)
         if number is None:
             raise self._refusal(f"{what} is a {type(value).__name__}", "an integer")
         return number
@@ -783,7 +800,7 @@ class AccessPattern:
     def _index_integer(self, dim: int, item: object) -> int:
         if type(item) is int:
             return item
-        number = _integer_or_none(item)
+        number = as_index(item)
         if number is None:
             raise self._refusal(
                 f"index of dim {dim} is a {type(item).__name__}",
@@ -795,7 +812,7 @@ class AccessPattern:
         number = self._integer(dim, "dim")
         ndim = len(self.shape)
         if not -ndim <= number < ndim:
-            raise self._refusal(f"there is no dim {number}", f"{-ndim} to {ndim - 1}")
+            raise self._refusal(f"there is no dim {one_line(number)}", f"{-ndim} to {ndim - 1}")
         return number if number >= 0 else number + ndim
 
     def _sizes(self, shape: Sequence[int], total: int, what: str) -> tuple[int, ...]:
@@ -806,7 +823,7 @@ class AccessPattern:
             sizes[sizes.index(-1)] = total // known
         if not sizes or min(sizes) < 1 or prod(sizes) != total:
             raise self._refusal(
-                f"{what} to {shape}",
+                f"{what} to {one_line(shape)}",
                 f"sizes of at least 1 whose product is {total}, one of them may be -1",
             )
         return tuple(sizes)
@@ -822,7 +839,7 @@ class AccessPattern:
                 break
         if not groups or isinstance(pattern, str):
             raise self._refusal(
-                f"rearrange with {pattern!r}", "a tuple of names and tuples of names"
+                f"rearrange with {one_line(pattern)}", "a tuple of names and tuples of names"
             )
         return groups
 
@@ -846,6 +863,7 @@ class AccessPattern:
             by = 1
         else:
             by = step if type(step) is int else self._integer(step, "step of a slice")
+            by = min(by, size)  # a longer step selects the first element, too
         if not (0 <= first < end <= size and by >= 1):
             raise self._bad_slice(dim, first, end, by, (start, stop, step))
         return first, (end - first + by - 1) // by, by
@@ -857,7 +875,8 @@ class AccessPattern:
         size = self.shape[dim]
         if start < 0 or count < 1 or start + count > size:
             raise self._refusal(
-                f"nl.ds({start}, {count}) of dim {dim} is out of its size {size}",
+                f"nl.ds({one_line(start)}, {one_line(count)}) of dim {dim} is out of its size "
+                f"{size}",
                 f"start >= 0, size >= 1, start + size <= {size}",
             )
         return start, count
@@ -866,10 +885,10 @@ class AccessPattern:
         self, dim: int, first: int, end: int, step: int, written: tuple[object, object, object]
     ) -> ViewError:
         size = self.shape[dim]
-        start, stop, by = ["" if part is None else str(part) for part in written]
+        start, stop, by = ["" if part is None else one_line(part) for part in written]
         text = f"{start}:{stop}" if step == 1 else f"{start}:{stop}:{by}"
         if step < 1:
-            fault = f"has step {step}"
+            fault = f"has step {one_line(step)}"
         elif end > size:
             fault = f"runs past its size {size}"
         elif first < 0:
@@ -899,24 +918,22 @@ class AccessPattern:
         return AccessPattern(self.offset, (*self.strides[:first], *strides), shape)
 
 
-def _integer_or_none(value: object) -> int | None:
-    """Return the value as an integer; None for other types, including bool."""
-    if type(value) is int:
-        return value
-    if isinstance(value, bool):
-        return None
-    try:
-        return operator.index(cast(Any, value))
-    except TypeError:
-        return None
-
-
 def _items(values: Iterable[Any]) -> list[Any]:
-    """Return the elements of an iterable; any other value is a single element."""
+    """Return the elements of an iterable; any other value is a single element.
+
+    Raises ViewError for an iterable of very many elements, such as a range of 2**40.
+    """
     try:
-        return list(values)
+        items = list(islice(values, _MOST_ITEMS + 1))
     except TypeError:
         return [values]
+    if len(items) > _MOST_ITEMS:
+        raise ViewError(f"more than {_MOST_ITEMS} items: {one_line(values)}")
+    return items
+
+
+_MOST_ITEMS = 1024
+"""The maximum length of a sequence of dimensions or pairs; tensors have far fewer."""
 
 
 def _replaced(values: tuple[int, ...], at: int, by: tuple[int, ...]) -> tuple[int, ...]:

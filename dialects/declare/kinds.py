@@ -19,6 +19,7 @@ from nkijit.dialects.access import Indirection
 from nkijit.dialects.attributes import MemorySpaceAttr
 from nkijit.dialects.dtypes import dtype_of_type
 from nkijit.dialects.operators import NUMPY_NAMES
+from nkijit.dialects.python_values import described
 from nkijit.dialects.register_type import RegisterType
 from nkijit.dialects.tiles import MAX_RANK
 
@@ -144,14 +145,6 @@ class PropertyKind(AttrConstraint, ABC):
     def reject(self, value: Any) -> ArgumentError:
         """Return the error for a value that is not `expected`."""
         return ArgumentError(f"expected {self.expected}, got {described(value)}")
-
-
-def described(value: Any) -> str:
-    """Return a value, shortened to one line, and its type for a message."""
-    text = " ".join(repr(value).split())
-    if len(text) > 60:
-        text = text[:57] + "..."
-    return f"{text} ({type(value).__name__})"
 
 
 def expect(attr: Attribute, ok: bool, expected: str) -> None:

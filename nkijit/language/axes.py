@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from nkijit import isa
 from nkijit.dialects.nisa.reduce import MAX_REDUCED_DIMS, reduced_dims
+from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.shapes import REDUCE_AXES
 from nkijit.language.tiles import expect_tile
 from nkijit.tracing.operators import Word
@@ -77,6 +78,7 @@ def legal_axes(call: str, rank: int, axis: Any) -> tuple[int, ...]:
         tracer_for(call).fail(
             REDUCE_AXES,
             call,
-            f"'axis' is {list(axes)}; legal for this tile are {', '.join(map(str, legal))}",
+            f"'axis' is {one_line(list(axes))}; legal for this tile are "
+            f"{', '.join(map(str, legal))}",
         )
     return tuple(sorted(a % rank for a in axes))

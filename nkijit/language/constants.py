@@ -15,9 +15,10 @@ from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.host.array_files import load_array
 from nkijit.language.creation import allocate
-from nkijit.language.tiles import dtype_named, expect_tile
+from nkijit.language.tiles import expect_tile
 from nkijit.passes.numerics.storage import dtype_of_array, is_plain, storage
 from nkijit.tracing.annotations import DTypeLike
+from nkijit.tracing.checks import dtype_named
 from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracer import Tracer, tracer_for
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn, Self, TypeVar, cast
 
 from nkijit.dialects.hardware.words import MemoryRegion
+from nkijit.dialects.python_values import one_line
 from nkijit.language.creation import allocate, like
 from nkijit.language.tile_size import tile_size
 from nkijit.tracing.annotations import DTypeLike
@@ -283,7 +284,7 @@ def _indexed(axis: _Axis, item: Any) -> _Axis:
     try:
         index = operator.index(item)
     except TypeError:
-        raise TypeError(f"a coordinate is an integer or a slice, got {item!r}") from None
+        raise TypeError(f"a coordinate is an integer or a slice, got {one_line(item)}") from None
     if not -axis.count <= index < axis.count:
         raise IndexError(f"coordinate {index} is out of range, there are {axis.count}")
     return replace(axis.part(index % axis.count, 1), is_counted=False)
@@ -474,10 +475,12 @@ def _transposed(call: str, axes: Any, shape: tuple[int, ...], buffer: Any) -> tu
     if order is None or len(order) != len(shape):
         raise ValueError(
             f"{call}: 'transpose_axes' is (1, 0), (2, 1, 0) or (3, 1, 2, 0) by the number of "
-            f"dimensions, it is {axes!r} for {shape}"
+            f"dimensions, it is {one_line(axes)} for {shape}"
         )
     if buffer is not MemoryRegion.sbuf:
-        raise ValueError(f"{call}: with 'transpose_axes' the buffer is nl.sbuf, not {buffer!r}")
+        raise ValueError(
+            f"{call}: with 'transpose_axes' the buffer is nl.sbuf, not {one_line(buffer)}"
+        )
     rows = shape[order[0]]
     if rows > tile_size.pmax:
         raise ValueError(f"{call}: {rows} partitions, there are at most {tile_size.pmax}")
@@ -488,7 +491,7 @@ def _dims(call: str, what: str, shape: Any) -> tuple[int, ...]:
     """Check a shape from the user and return it."""
     items = cast(tuple[Any, ...], shape)
     if not isinstance(shape, tuple) or any(type(item) is not int for item in items):
-        raise TypeError(f"{call}: '{what}' is a tuple of ints, got {shape!r}")
+        raise TypeError(f"{call}: '{what}' is a tuple of ints, got {one_line(shape)}")
     if not items or min(items) < 1:
         raise ValueError(f"{call}: '{what}' is positive, got {shape}")
     return items
@@ -530,7 +533,7 @@ def _tiled(call: str, source: Any, tile_shape: Any) -> _Selection:
         ]
         return _Selection(given.backing, (*given.axes[:prefix], *tiled), shape)
     if not isinstance(source, NkiTensor):
-        raise TypeError(f"{call}: 'source' is a tensor or a grid, got {source!r}")
+        raise TypeError(f"{call}: 'source' is a tensor or a grid, got {one_line(source)}")
     if tile_shape is None:
         raise ValueError(f"{call}: 'tile_shape' is needed for a tensor")
     shape = _dims(call, "tile_shape", tile_shape)
@@ -569,7 +572,7 @@ def _allocated(
     elements = _dims(call, "element_shape", element_shape)
     axes = _axes_of(call, tile, elements)
     if not isinstance(buffer, MemoryRegion):
-        raise TypeError(f"{call}: 'buffer' is nl.sbuf or its like, got {buffer!r}")
+        raise TypeError(f"{call}: 'buffer' is nl.sbuf or its like, got {one_line(buffer)}")
     if not buffer.on_chip:
         return _Selection(
             _Dense(allocate(call, elements, dtype, buffer, name, address)), axes, tile

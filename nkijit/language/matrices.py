@@ -12,8 +12,8 @@ from nkijit.language.buffers import is_hbm, psum, sbuf
 from nkijit.language.creation import ndarray
 from nkijit.language.dtypes import float32
 from nkijit.tracing.annotations import DTypeLike
+from nkijit.tracing.checks import dtype_named, flag
 from nkijit.tracing.dtype_names import as_dtype
-from nkijit.tracing.hints import DTYPE_HINT
 from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracer import Tracer, tracer_for
 
@@ -42,6 +42,7 @@ def matmul(x: NkiTensor, y: NkiTensor, transpose_x: bool = False) -> NkiTensor:
     tracer = tracer_for(call)
     for name, value in (("x", x), ("y", y)):
         _check_matrix(tracer, call, name, value, (sbuf,))
+    transpose_x = flag(call, "transpose_x", transpose_x)
     rows, columns = x.shape
     contracted, width = y.shape
     if (rows if transpose_x else columns) != contracted:
@@ -88,7 +89,7 @@ def transpose(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
     call = "nl.transpose"
     tracer = tracer_for(call)
     _check_matrix(tracer, call, "x", x, (sbuf, psum))
-    wanted = x.dtype if dtype is None else _dtype(tracer, call, dtype)
+    wanted = x.dtype if dtype is None else dtype_named(call, "dtype", dtype).name
     source = x
     if x.buffer is not sbuf or wanted != x.dtype:
         source = ndarray(x.shape, wanted, sbuf)
@@ -116,7 +117,7 @@ def load_transpose2d(src: NkiTensor, dtype: DTypeLike | None = None) -> NkiTenso
     call = "nl.load_transpose2d"
     tracer = tracer_for(call)
     _check_matrix(tracer, call, "src", src, (MemoryRegion.private_hbm, MemoryRegion.shared_hbm))
-    wanted = src.dtype if dtype is None else _dtype(tracer, call, dtype)
+    wanted = src.dtype if dtype is None else dtype_named(call, "dtype", dtype).name
     shape = (src.shape[1], src.shape[0])
     result = ndarray(shape, wanted, sbuf)
     if as_dtype(src.dtype).itemsize not in _DMA_ITEMSIZES:
@@ -144,13 +145,6 @@ def _check_matrix(
             f"'{name}': expected two dimensions, got shape {value.shape}",
             "merge the free dimensions with flatten_dims",
         )
-
-
-def _dtype(tracer: Tracer, call: str, dtype: Any) -> str:
-    try:
-        return as_dtype(dtype).name
-    except ValueError as error:
-        tracer.fail(ARGUMENT, call, f"'dtype': {error}", DTYPE_HINT)
 
 
 __all__ = ["load_transpose2d", "matmul", "transpose"]

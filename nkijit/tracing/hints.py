@@ -9,17 +9,7 @@ from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.operators import OPERATORS
 from nkijit.dialects.spelling import did_you_mean
 
-_LONGEST = 100
-"""The maximum length of a value in a message, in characters."""
-
-
 DTYPE_HINT = "pass a data type of nl, e.g. dtype=nl.float32"
-
-
-def shown(value: Any) -> str:
-    """Return a value as text for a message."""
-    text = " ".join(repr(value).split())
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
 def hint_for(value: Any, expected: str) -> str:

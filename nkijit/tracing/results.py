@@ -13,6 +13,7 @@ from nkijit.dialects.effects import reads_and_writes
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.kernel import DevicePrintOp, ReturnOp
 from nkijit.dialects.nki.views import base_of
+from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.lint import NO_RESULT
 from nkijit.dialects.rule_texts.operands import RETURN
 from nkijit.dialects.tiles import info_of
@@ -69,7 +70,9 @@ def finish_trace(tracer: Tracer, function: Callable[..., Any], result: Any) -> N
         container, keys, items = "dict", [str(key) for key in entries], list(entries.values())
         for key in entries:
             if not isinstance(key, str):
-                tracer.record_at(function, RETURN, f"the key {key!r} of the result is no string")
+                tracer.record_at(
+                    function, RETURN, f"the key {one_line(key)} of the result is no string"
+                )
     else:
         items = [result]
     values: list[Any] = []
@@ -93,7 +96,7 @@ def _unreturnable(tracer: Tracer, item: Any) -> str | None:
     if not isinstance(item, NkiTensor):
         if isinstance(item, NKIObject) or dataclasses.is_dataclass(item):
             return f"an object of class {type(item).__name__}; return its tensors in a tuple"
-        return f"not a tensor but {item!r} ({type(item).__name__})"
+        return f"not a tensor but {one_line(item)} ({type(item).__name__})"
     if item.storage.tracer is not tracer:
         return f"tensor '{item.name}' of another kernel"
     if item.buffer.on_chip:

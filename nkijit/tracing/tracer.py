@@ -42,6 +42,7 @@ from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.nki.kernel import KernelOp, NoReorderOp, new_body
 from nkijit.dialects.nki.registers import ReadRegisterOp, RegisterOp
 from nkijit.dialects.nki.views import DynamicPart, ViewOp
+from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.access import (
     LOOP_LEFT,
     NO_REORDER_LOOP,
@@ -54,7 +55,7 @@ from nkijit.host.file_state import FileState
 from nkijit.passes.diagnostics.diagnostic import Diagnostic, Operand
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.places import Position, positions
-from nkijit.tracing.hints import hint_for, shown
+from nkijit.tracing.hints import hint_for
 from nkijit.tracing.locations import (
     CallSites,
     Sites,
@@ -501,7 +502,7 @@ class Tracer:
 
     def wrong_argument(self, call: str, name: str, expected: str, value: Any) -> NoReturn:
         """End the trace at an argument of an unexpected kind."""
-        message = f"'{name}': expected {expected}, got {shown(value)}"
+        message = f"'{name}': expected {expected}, got {one_line(value)}"
         self.fail(ARGUMENT, call, message, hint_for(value, expected))
 
 

@@ -15,6 +15,7 @@ from nkijit.dialects.dtypes import DTYPES, DType
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.views import DynamicPart, numbers_held
+from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.operands import COUNTS_AS_TRUE, EQUAL_TENSOR, UNSUPPORTED, VIEW
 from nkijit.dialects.tiles import info_of
 from nkijit.tracing.dtype_names import as_dtype
@@ -385,7 +386,7 @@ class TensorView(NKIObject):
         if self._dim(dim) != 0:
             self._fail(ViewError(f"vector_select of dim {dim}; legal: dim 0"))
         if not isinstance(vector_offset, TensorView):
-            self._fail(ViewError(f"vector_offset is {vector_offset!r}; legal: a tensor"))
+            self._fail(ViewError(f"vector_offset is {one_line(vector_offset)}; legal: a tensor"))
         old = self._access
         access = AccessPattern(old.offset, old.strides, (vector_offset.shape[0], *old.shape[1:]))
         dynamic = self._dynamic_part(
@@ -406,12 +407,12 @@ class TensorView(NKIObject):
         that document it. Source: NKI API reference, NkiTensor.indirect.
         """
         if not isinstance(index, TensorView):
-            self._fail(ViewError(f"index is {index!r}; legal: a tensor"))
+            self._fail(ViewError(f"index is {one_line(index)}; legal: a tensor"))
         if not self._on_chip:
             self._fail(ViewError("indirect of a tensor in HBM; legal: a tile in SBUF or PSUM"))
         count = numbers_held(info_of(index.ssa_value())) if num_elem is None else num_elem
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            self._fail(ViewError(f"num_elem is {num_elem!r}; legal: an int of at least 1"))
+            self._fail(ViewError(f"num_elem is {one_line(num_elem)}; legal: an int of at least 1"))
         free = math.prod(self.shape[1:])
         self._check_index(index)
         self._check_inside(self._access, DTYPES[self.dtype].bits)
@@ -429,7 +430,7 @@ class TensorView(NKIObject):
     def _dim(self, dim: Any) -> int:
         number = dim if type(dim) is int else -self.ndim - 1
         if not -self.ndim <= number < self.ndim:
-            self._fail(ViewError(f"there is no dim {dim!r}; the shape is {self.shape}"))
+            self._fail(ViewError(f"there is no dim {one_line(dim)}; the shape is {self.shape}"))
         return number % self.ndim
 
     def _check_index(self, index: TensorView | VirtualRegister) -> None:
@@ -488,7 +489,7 @@ class TensorView(NKIObject):
         """
         expected = (TensorView,) if kind is Indirection.vector else (TensorView, VirtualRegister)
         if not isinstance(index, expected):
-            self._fail(ViewError(f"the index is {index!r}; legal: a tensor or a register"))
+            self._fail(ViewError(f"the index is {one_line(index)}; legal: a tensor or a register"))
         self._check_index(index)
         if scale < 0:
             self._fail(ViewError(f"an index for dim {dim}, which runs backwards"))
@@ -546,7 +547,7 @@ class TensorView(NKIObject):
         if isinstance(other, (int, float)) and not isinstance(other, bool):
             tracer = self.storage.tracer
             if tracer.is_open:
-                message = f"it is compared with {other!r}, which is never equal"
+                message = f"it is compared with {one_line(other)}, which is never equal"
                 tracer.record(EQUAL_TENSOR, f"tensor '{self.name}'", message)
         return self is other
 

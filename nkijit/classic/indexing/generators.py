@@ -6,6 +6,7 @@ from math import prod
 from typing import Any, cast
 
 from nkijit.classic.indexing.expressions import Index, as_integer, fail_index
+from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.classic import AFFINE_INDEX
 
 
@@ -17,7 +18,9 @@ def arange(*args: Any) -> Index:
     """
     numbers = [as_integer(arg) for arg in args]
     if not 1 <= len(numbers) <= 3 or None in numbers:
-        fail_index(AFFINE_INDEX, f"nl.arange takes one to three integers, got {args!r}")
+        fail_index(AFFINE_INDEX, f"nl.arange takes one to three integers, got {one_line(args)}")
+    if len(numbers) == 3 and numbers[2] == 0:
+        fail_index(AFFINE_INDEX, f"nl.arange{args} has a step of 0")
     values = range(*cast("list[int]", numbers))
     if not values:
         fail_index(AFFINE_INDEX, f"nl.arange{args} is empty")
@@ -59,14 +62,18 @@ class _Mgrid:
         ranges: list[range] = []
         for item in keys:
             given = cast("slice[Any, Any, Any]", item) if isinstance(item, slice) else slice(None)
-            parts = (given.start, given.stop, given.step)
-            start, stop, step = (as_integer(0 if part is None else part) for part in parts)
-            if start is None or not stop or step is None:
-                fail_index(AFFINE_INDEX, f"nl.mgrid takes slices with a stop, got {item!r}")
-            ranges.append(range(start, stop, step or 1))
+            start = 0 if given.start is None else as_integer(given.start)
+            stop = None if given.stop is None else as_integer(given.stop)
+            step = 1 if given.step is None else as_integer(given.step)
+            if start is None or not stop or not step:
+                fail_index(
+                    AFFINE_INDEX,
+                    f"nl.mgrid takes slices with a stop and no step of 0, got {one_line(item)}",
+                )
+            ranges.append(range(start, stop, step))
         shape = tuple(map(len, ranges))
         if prod(shape) == 0:
-            fail_index(AFFINE_INDEX, f"nl.mgrid[{key!r}] is empty")
+            fail_index(AFFINE_INDEX, f"nl.mgrid[{one_line(key)}] is empty")
         return Grid(
             Index(
                 shape,

@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from nkijit.dialects.hardware.targets import start_partitions
 from nkijit.dialects.hardware.words import MemoryRegion
+from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.classic_kernels import DIRECT_ALLOCATION
 from nkijit.tracing.tracer import Tracer, tracer_for
 
@@ -34,7 +35,7 @@ class DirectAllocation:
     def of(region: MemoryRegion, function: Any) -> DirectAllocation:
         """Raises TypeError for a function that cannot be called."""
         if not callable(function):
-            raise TypeError(f"alloc expects a function, got {function!r}")
+            raise TypeError(f"alloc expects a function, got {one_line(function)}")
         return DirectAllocation(region, function)
 
     def address(
@@ -53,7 +54,9 @@ class DirectAllocation:
         if numbers is None:
             expected = ", ".join(parts)
             tracer.fail(
-                DIRECT_ALLOCATION, call, f"{shown}, is placed at {place!r}; expected ({expected})"
+                DIRECT_ALLOCATION,
+                call,
+                f"{shown}, is placed at {one_line(place)}; expected ({expected})",
             )
         if not (self._fits_sbuf if self._in_sbuf else _fits_psum)(tracer, partitions, numbers):
             named = ", ".join(f"{part} {n}" for part, n in zip(parts, numbers, strict=True))

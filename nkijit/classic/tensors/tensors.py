@@ -38,6 +38,7 @@ from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.dtypes import DTYPES, Kind
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.views import ViewOp
+from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.classic import (
     DYNAMIC_CONTROL_FLOW,
     INDEX_1D,
@@ -417,7 +418,7 @@ class Selected(ClassicTensor):
             if isinstance(key, bool):
                 raise TypeError
         except (AttributeError, TypeError):
-            self.fail(MIXED_INDEXING, f"index {key!r} of dimension {dim}")
+            self.fail(MIXED_INDEXING, f"index {one_line(key)} of dimension {dim}")
         return number + self._base.shape[dim] if number < 0 else number
 
     @property

@@ -111,7 +111,7 @@ scalar + 2 - scalar * 3
 nl.fori_loop(0, 4, lambda i: nisa.tensor_copy(out, x, name='copy'), step=2)
 nl.fori_loop(register, 4, lambda i: nisa.dma_copy(x[0:1], hbm[i, 0:512]))
 grid = nl.tiles(hbm, tile_shape=(128, 512)); nl.load(grid[0, 0].data)
-grid = nl.alloc_tiles(tile_shape=(128, 512), element_shape=(256, 512), buffer=nl.sbuf, dtype=nl.float32); grid[1, 0]
+nl.alloc_tiles(tile_shape=(8, 4), element_shape=(16, 4), buffer=nl.sbuf, dtype=x.dtype)[1, 0]
 """
 """Methods, subscripts and operators of tensors, registers and scalars."""
 
@@ -312,7 +312,7 @@ nl.mgrid[0:128, 0:8].p
 nl.ndarray((2, nl.par_dim(128), 8), dtype=nl.float32, buffer=nl.sbuf)
 nl.ndarray((4, 128, 8), dtype=nl.float32, buffer=nl.hbm)[1, p, f[:, 0:8]]
 nl.ndarray((128, 8), nl.float32, buffer=sbuf.mod_alloc(base_addr=0))
-nl.ndarray((2, nl.par_dim(128), 8), nl.float32, buffer=sbuf.mod_alloc(base_addr=0, num_free_tiles=(2,)))
+nl.ndarray((2, nl.par_dim(8), 4), x.dtype, buffer=sbuf.mod_alloc(base_addr=0, num_free_tiles=(2,)))
 nl.load(hbm[p, f], mask=(p < 64) & (f < 100), dtype=nl.bfloat16)
 nl.store(hbm[p, f], value=x, mask=p < 64)
 nl.fp32.min
@@ -328,7 +328,7 @@ def classic_functions() -> dict[str, Callable[..., Any]]:
         for name in getattr(module, "__all__", dir(module)):
             value = getattr(module, name)
             home = str(getattr(value, "__module__", ""))
-            if name.startswith("_") or isinstance(value, type) and name != "affine_range":
+            if name.startswith("_") or (isinstance(value, type) and name != "affine_range"):
                 continue
             if callable(value) and home.startswith("nkijit.classic") and hasattr(value, "__name__"):
                 found[f"{short}.{name}"] = value
