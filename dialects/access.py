@@ -142,12 +142,13 @@ class AccessPattern:
                     f"{one_line(pair)} is no pair; the pattern is {one_line(pairs)}; {_LEGAL_PAIRS}"
                 )
             stride, count = cast("list[int]", numbers)
-            if not (1 <= count <= MAX_ELEMENTS and abs(stride) <= MAX_ELEMENTS):
+            if not 1 <= count <= MAX_ELEMENTS:
                 raise ViewError(
-                    f"the {'stride' if 1 <= count <= MAX_ELEMENTS else 'count'} of "
-                    f"{one_line(pair)} is out of range; the pattern is {one_line(pairs)}; "
-                    f"{_LEGAL_PAIRS}"
+                    f"the count of {one_line(pair)} is {one_line(count)}; the pattern is "
+                    f"{one_line(pairs)}; {_LEGAL_PAIRS}"
                 )
+            if abs(stride) > MAX_ELEMENTS:
+                raise ViewError(f"the stride of {one_line(pair)} is out of range; {_LEGAL_PAIRS}")
             strides.append(stride)
             shape.append(count)
         if not shape:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import Any, cast
 
 
 def one_line(value: Any, longest: int = 100) -> str:
@@ -47,3 +47,20 @@ def as_float(value: Any) -> float | None:
         return float(value)
     except (TypeError, ValueError, OverflowError):
         return None
+
+
+def numbers_in(size: int, item: Any) -> range | None:
+    """Return the numbers below `size` that a slice selects.
+
+    None for a value that is no slice of integers, and for a step of 0.
+    """
+    if not isinstance(item, slice):
+        return None
+    given = cast("slice[Any, Any, Any]", item)
+    parts = (given.start, given.stop, given.step)
+    numbers = [as_index(part) for part in parts]
+    if numbers[2] == 0 or any(
+        number is None and part is not None for number, part in zip(numbers, parts, strict=True)
+    ):
+        return None
+    return range(size)[slice(*numbers)]

@@ -610,10 +610,10 @@ class Kernel(Generic[_P]):
         call = inspect.BoundArguments(self._parameters, cast(Any, body))
         try:
             result = tracer.run(lambda: self._body(tracer, call))
-        except NkiValidationError:
+        except NkiValidationError as error:
             # The findings name the user's lines; frames inside nkijit would only hide them.
-            found = findings([tracer.kernel], tracer.diagnostics, complete=False)
-            raise NkiValidationError(found) from None
+            found = findings([tracer.kernel], error.diagnostics, complete=False)
+            raise type(error)(found) from None
         except Exception as error:
             functions = vars(import_module(f"{self._GENERATION}.language"))
             current = self._GENERATION == CURRENT

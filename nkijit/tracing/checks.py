@@ -5,15 +5,18 @@ Each returns the value that an argument means; any other value ends the trace wi
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from itertools import islice
+from typing import Any, NoReturn, cast
 
 import numpy as np
 
-from nkijit.dialects.access import MAX_ELEMENTS
 from nkijit.dialects.dtypes import DType
 from nkijit.dialects.python_values import as_index
 from nkijit.dialects.rule_texts.operands import ARGUMENT
+from nkijit.passes.diagnostics.diagnostic import Diagnostic
+from nkijit.passes.diagnostics.errors import finding_as
+from nkijit.passes.diagnostics.places import positions
 from nkijit.tracing.dtype_names import as_dtype
 from nkijit.tracing.hints import DTYPE_HINT
 from nkijit.tracing.tracer import active_tracer, tracer_for
@@ -30,11 +33,26 @@ def dtype_named(call: str, argument: str, dtype: Any) -> DType:
         tracer.fail(ARGUMENT, call, f"'{argument}': {error}", DTYPE_HINT)
 
 
-def integer(call: str, argument: str, value: Any, least: int = 0) -> int:
-    """Return an integer from `least` on, at most the number of elements that a tensor can have."""
+def refuse(
+    call: str, message: str, help: str = "", error: type[Exception] = ValueError
+) -> NoReturn:
+    """End the trace with a finding whose exception is an `error`, too, as the reference documents.
+
+    The kernel may catch it and continue. Outside a kernel, only the `error` is raised.
+    """
+    tracer = active_tracer()
+    if tracer is None:
+        raise error(f"{call}: {message}")
+    where = tuple(positions(tracer.location()))
+    found = Diagnostic(ARGUMENT, message, call, where, help=help)
+    raise finding_as(error)([*tracer.diagnostics, found])
+
+
+def integer(call: str, argument: str, value: Any, least: int, most: int) -> int:
+    """Return an integer from `least` to `most`, both inclusive."""
     number = as_index(value)
-    if number is None or not least <= number <= MAX_ELEMENTS:
-        tracer_for(call).wrong_argument(call, argument, f"an integer from {least} on", value)
+    if number is None or not least <= number <= most:
+        tracer_for(call).wrong_argument(call, argument, f"an integer from {least} to {most}", value)
     return number
 
 
@@ -50,3 +68,15 @@ def function(call: str, argument: str, value: Any) -> Callable[..., Any]:
     if not callable(value):
         tracer_for(call).wrong_argument(call, argument, "a function", value)
     return value
+
+
+def sequence(call: str, argument: str, value: Any, expected: str) -> list[Any]:
+    """Return the items of a list, a tuple, a range or an array of one dimension."""
+    is_array = isinstance(value, np.ndarray) and value.ndim == 1
+    if not is_array and not isinstance(value, (tuple, list, range)):
+        tracer_for(call).wrong_argument(call, argument, expected, value)
+    return list(islice(cast("Sequence[Any]", value), _MOST_ITEMS))
+
+
+_MOST_ITEMS = 1024
+"""The maximum number of items that `sequence` returns: more than any argument has."""

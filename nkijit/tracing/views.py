@@ -15,7 +15,7 @@ from nkijit.dialects.dtypes import DTYPES, DType
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.views import DynamicPart, numbers_held
-from nkijit.dialects.python_values import one_line
+from nkijit.dialects.python_values import as_index, one_line
 from nkijit.dialects.rule_texts.operands import COUNTS_AS_TRUE, EQUAL_TENSOR, UNSUPPORTED, VIEW
 from nkijit.dialects.tiles import info_of
 from nkijit.tracing.dtype_names import as_dtype
@@ -316,7 +316,7 @@ class TensorView(NKIObject):
         if scalar_offset is not None and vector_offset is not None:
             self._fail(ViewError("scalar_offset and vector_offset exclude each other"))
         index = scalar_offset if vector_offset is None else vector_offset
-        if index is None and indirect_dim != 0:
+        if index is None and as_index(indirect_dim) != 0:
             self._fail(ViewError("indirect_dim goes with scalar_offset or vector_offset"))
         storage = self.storage
         old = DTYPES[self.dtype]
@@ -332,9 +332,11 @@ class TensorView(NKIObject):
                     f"as {new.name}"
                 )
             base_shape = (*storage.shape[:-1], last // new.bits)
-            rows = int(pattern[0][1]) if vector_offset is not None and pattern else 0
-            if rows:  # the rows are known only at run time
-                pattern = [[1, 1], *pattern[1:]]
+            rows = 0
+            if vector_offset is not None:  # the rows are known only at run time
+                given = AccessPattern.from_pairs(pattern, 0)
+                rows = given.shape[0]
+                pattern = [[1, 1], *given.pairs[1:]]
             # Verification checks the bounds of a pattern without an index.
             access = AccessPattern(start // new.bits, (1,), (1,)).ap(
                 pattern,

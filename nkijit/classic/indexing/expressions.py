@@ -22,7 +22,7 @@ import numpy as np
 
 from nkijit.classic.indexing.boxes import TileBox, broadcast
 from nkijit.dialects.access import MAX_ELEMENTS
-from nkijit.dialects.python_values import as_index, one_line
+from nkijit.dialects.python_values import as_index, numbers_in, one_line
 from nkijit.dialects.rule_texts.classic import (
     AFFINE_INDEX,
     INDEX_ASSIGNMENT,
@@ -249,7 +249,7 @@ class Index:
             size, step = self.shape[dim], self.coefficients[dim]
             dim += 1
             number = as_integer(item)
-            chosen = _chosen(size, item)
+            chosen = numbers_in(size, item)
             if chosen is not None:
                 constant += step * chosen.start
                 shape.append(len(chosen))
@@ -393,20 +393,6 @@ def _combined(one: AffineForm, other: AffineForm, sign: int) -> AffineForm | Non
     left, right = one.aligned(rank), other.aligned(rank)
     coefficients = tuple(a + sign * b for a, b in zip(left, right, strict=True))
     return AffineForm.of(shape, coefficients, only_filled((one, other), rank))
-
-
-def _chosen(size: int, item: Any) -> range | None:
-    """Return the numbers of a dimension of `size` that a slice selects; None for other values."""
-    if not isinstance(item, slice):
-        return None
-    given = cast("slice[Any, Any, Any]", item)
-    parts = [given.start, given.stop, given.step]
-    numbers = [None if part is None else as_index(part) for part in parts]
-    if numbers[2] == 0 or any(
-        number is None and part is not None for number, part in zip(numbers, parts, strict=True)
-    ):
-        return None
-    return range(size)[slice(*numbers)]
 
 
 def only_filled(forms: Sequence[AffineForm], rank: int) -> tuple[bool, ...]:

@@ -20,6 +20,7 @@ from nkijit.classic.tensors.promotion import promoted, type_of
 from nkijit.classic.tensors.tensors import ClassicTensor, ClassicTile, as_tensor
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
 from nkijit.language.creation import allocate
+from nkijit.tracing.checks import dtype_named
 from nkijit.tracing.dtype_names import as_dtype
 from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracer import tracer_for
@@ -100,12 +101,12 @@ def _labelled(call: str, given: Mapping[str, Any]) -> Generator[None]:
 def refuse_dtype(call: str, dst: Any, dtype: Any) -> None:
     """Refuse a `dtype=` that is not the data type of the destination."""
     target = as_tensor(call, "dst", dst)
-    if dtype is not None and as_dtype(dtype) is not as_dtype(target.dtype):
+    wanted = None if dtype is None else dtype_named(call, "dtype", dtype)
+    if wanted is not None and wanted is not as_dtype(target.dtype):
         tracer_for(call).fail(
             UNSUPPORTED,
             call,
-            f"'dtype' is {as_dtype(dtype).name}, 'dst' has elements of type "
-            f"{as_dtype(target.dtype).name}",
+            f"'dtype' is {wanted.name}, 'dst' has elements of type {as_dtype(target.dtype).name}",
             "leave 'dtype' out, and convert the tile afterwards with nisa.tensor_copy",
         )
 

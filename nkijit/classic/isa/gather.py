@@ -19,6 +19,7 @@ from nkijit.dialects.hardware.targets import (
     gpsimd_core_elements,
 )
 from nkijit.dialects.rule_texts.classic import MASK_EXPRESSION
+from nkijit.tracing.checks import sequence
 from nkijit.tracing.tracer import tracer_for
 
 
@@ -45,6 +46,7 @@ def nc_stream_shuffle(
     """
     call = "nisa.nc_stream_shuffle"
     refuse_rest(call, kwargs)
+    lanes = sequence(call, "shuffle_mask", shuffle_mask, "a list of integers")
     refuse_dtype(call, dst, dtype)
     source, target = as_tensor(call, "src", src), as_tensor(call, "dst", dst)
     region = MaskedRegion.of(as_mask(call, mask), target.shape)
@@ -53,9 +55,7 @@ def nc_stream_shuffle(
     source_box = TileBox.whole(source.shape)
     if region.rest or not region.box.is_whole(target.shape):
         source_box = _source_box(call, region, source)
-    isa.nc_stream_shuffle(
-        target.part(region.box), readable(source.part(source_box)), list(shuffle_mask)
-    )
+    isa.nc_stream_shuffle(target.part(region.box), readable(source.part(source_box)), lanes)
 
 
 def _source_box(call: str, region: MaskedRegion, source: ClassicTensor) -> TileBox:

@@ -19,7 +19,7 @@ from xdsl.ir import SSAValue
 
 from nkijit.classic.destinations.forwarding import Fresh
 from nkijit.classic.indexing.boxes import TileBox
-from nkijit.classic.indexing.expressions import Index, Mask
+from nkijit.classic.indexing.expressions import Index, Mask, as_integer
 from nkijit.classic.indexing.masked_regions import MaskedRegion
 from nkijit.classic.indexing.selection import (
     BASIC,
@@ -146,7 +146,7 @@ class ClassicTensor:
 
     def reshape(self, shape: Any) -> ClassicTensor:
         """The same elements in another shape, without a copy."""
-        return ClassicTile(self.whole().reshape(tuple(shape)))
+        return ClassicTile(self.whole().reshape(shape))
 
     def view(self, dtype: Any) -> ClassicTensor:
         """The same bits as elements of another type, without a copy."""
@@ -154,8 +154,9 @@ class ClassicTensor:
 
     def assert_shape(self, shape: Any) -> ClassicTensor:
         """Return the tensor itself if it has that shape; else end the trace."""
-        if tuple(shape) != self.shape:
-            self.fail(TILE_EXPECTED, f"its shape is {self.shape}, not {tuple(shape)}")
+        given = tuple(cast("Sequence[Any]", shape)) if isinstance(shape, (tuple, list)) else shape
+        if not isinstance(given, tuple) or given != self.shape:
+            self.fail(TILE_EXPECTED, f"its shape is {self.shape}, not {one_line(given)}")
         return self
 
     if TYPE_CHECKING:  # added by `operations`, which uses tensors
@@ -413,11 +414,8 @@ class Selected(ClassicTensor):
         return self._runtime is not None
 
     def _integer(self, dim: int, key: Any) -> int:
-        try:
-            number = int(key.__index__())
-            if isinstance(key, bool):
-                raise TypeError
-        except (AttributeError, TypeError):
+        number = as_integer(key)
+        if number is None:
             self.fail(MIXED_INDEXING, f"index {one_line(key)} of dimension {dim}")
         return number + self._base.shape[dim] if number < 0 else number
 

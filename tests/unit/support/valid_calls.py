@@ -103,7 +103,6 @@ x.view(nl.bfloat16)
 x.reinterpret_cast(nl.int32)
 nisa.dma_copy(x, hbm.vector_select(0, positions[:, 0:1]))
 x.indirect(positions[:, 0:8], num_elem=16)
-nl.NkiTensor.reshape(x, (128, 512))
 len(x) + x.shape[0] + x.ndim + x.size + x.offset
 assert x.is_contiguous() and not x.is_indirect() and x.get_pattern()
 nisa.memset(x, 0.0).depends_on(nisa.memset(y, 0.0))
