@@ -612,7 +612,8 @@ class Kernel(Generic[_P]):
             result = tracer.run(lambda: self._body(tracer, call))
         except NkiValidationError as error:
             # The findings name the user's lines; frames inside nkijit would only hide them.
-            found = findings([tracer.kernel], error.diagnostics, complete=False)
+            passes: list[Diagnostic] | None = [] if tracer.is_too_long else None
+            found = findings([tracer.kernel], error.diagnostics, complete=False, found=passes)
             raise type(error)(found) from None
         except Exception as error:
             functions = vars(import_module(f"{self._GENERATION}.language"))

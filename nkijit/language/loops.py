@@ -18,7 +18,7 @@ from nkijit.dialects.python_values import as_index, one_line
 from nkijit.dialects.rule_texts.access import LOOP_LEFT, LOOP_STEP
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.isa.registers import register_move
-from nkijit.tracing.checks import function
+from nkijit.tracing.checks import function, result_of
 from nkijit.tracing.locations import assigned_name, author_frame, ssa_name
 from nkijit.tracing.registers import VirtualRegister, allocate_register, loop_bound, open_while
 from nkijit.tracing.scalars import scalar_in
@@ -96,7 +96,7 @@ def fori_loop(lower: Bound, upper: Bound, body_fun: Callable[[Any], None], step:
     bounds = ("lower", lower), ("upper", upper)
     op, index = _open_for(tracer, call, bounds, step, _parameter_of(body_fun))
     is_register = any(isinstance(b, VirtualRegister) and not b.is_value for b in (lower, upper))
-    body_fun(index if is_register else scalar_in(index))
+    result_of(call, "body_fun", body_fun, index if is_register else scalar_in(index))
     tracer.close(op, YieldOp())
 
 
@@ -126,7 +126,7 @@ def while_loop(
     condition.ssa.name_hint = init.ssa.name_hint
     register_move(condition, init)
     op = open_while(condition)
-    following: Any = body_fun(condition)
+    following: Any = result_of(call, "body_fun", body_fun, condition)
     if not isinstance(following, VirtualRegister):
         tracer.fail(
             ARGUMENT,

@@ -70,6 +70,18 @@ def function(call: str, argument: str, value: Any) -> Callable[..., Any]:
     return value
 
 
+def result_of(call: str, argument: str, function: Callable[..., Any], *values: Any) -> Any:
+    """Call a function of the user's; one that does not take the values ends the trace."""
+    try:
+        return function(*values)
+    except TypeError as error:
+        trace = error.__traceback__
+        if trace is None or trace.tb_next is not None:  # raised inside the function
+            raise
+        message = f"'{argument}' is called with {len(values)} argument(s), but: {error}"
+        tracer_for(call).fail(ARGUMENT, call, message)
+
+
 def sequence(call: str, argument: str, value: Any, expected: str) -> list[Any]:
     """Return the items of a list, a tuple, a range or an array of one dimension."""
     is_array = isinstance(value, np.ndarray) and value.ndim == 1

@@ -18,6 +18,7 @@ from nkijit.dialects.hardware.targets import (
     PARTITIONS_PER_QUADRANT,
     gpsimd_core_elements,
 )
+from nkijit.dialects.python_values import as_index
 from nkijit.dialects.rule_texts.classic import MASK_EXPRESSION
 from nkijit.tracing.checks import sequence
 from nkijit.tracing.tracer import tracer_for
@@ -102,7 +103,7 @@ def local_gather(
     indices = as_tensor("nisa.local_gather", "index", index)
     available = gpsimd_core_elements(prod(indices.shape[1:]))
     shape: list[int] = [Axis(0)]
-    if num_valid_indices in (None, available):
+    if num_valid_indices is None or as_index(num_valid_indices) == available:
         arguments["num_valid_indices"] = None
         shape += [*(Axis(d) for d in range(1, indices.ndim)), PARTITIONS_PER_GPSIMD_CORE]
     else:

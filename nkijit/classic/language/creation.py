@@ -22,6 +22,7 @@ from nkijit.classic.tensors.tensors import ClassicTensor, ClassicTile, as_tensor
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nisa.movement import MemsetOp
 from nkijit.dialects.rule_texts.classic import HBM_INITIAL_VALUE, PLACED_INITIAL_VALUE
+from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.language.creation import allocate, checked_dims, par_dim
 from nkijit.tracing.checks import dtype_named, integer
 from nkijit.tracing.dtype_names import as_dtype
@@ -33,6 +34,10 @@ psum = MemoryRegion.psum
 private_hbm = MemoryRegion.private_hbm
 shared_hbm = MemoryRegion.shared_hbm
 hbm = private_hbm
+
+
+_MOST_BLOCKS = 1 << 20
+"""The maximum number of blocks of a tensor: more never fit on the chip."""
 
 
 def _new(
@@ -52,6 +57,9 @@ def _new(
     at = next((i for i, n in enumerate(given) if isinstance(n, par_dim)), 0)
     on_chip = isinstance(region, MemoryRegion) and region.on_chip
     blocks = dims[:at] if on_chip else ()
+    if prod(blocks) > _MOST_BLOCKS:
+        message = f"'shape' has {prod(blocks)} blocks; legal: at most {_MOST_BLOCKS}"
+        tracer_for(call).fail(ARGUMENT, call, message, "allocate as many tiles as fit on the chip")
     tile_shape = dims[len(blocks) :]
     tiles: list[ClassicTile] = []
     for index in product(*map(range, blocks)):

@@ -16,7 +16,7 @@ from nkijit.dialects.hardware.targets import start_partitions
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.classic_kernels import DIRECT_ALLOCATION
-from nkijit.tracing.checks import refuse
+from nkijit.tracing.checks import refuse, result_of
 from nkijit.tracing.tracer import Tracer, tracer_for
 
 
@@ -85,7 +85,7 @@ def _call(function: Callable[..., Any], *given: Any) -> Any:
     try:
         inspect.signature(function).bind(**named)
     except (TypeError, ValueError):
-        return function(*given)
+        return result_of("alloc", "func", function, *given)
     return function(**named)
 
 
