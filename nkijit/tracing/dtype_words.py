@@ -60,8 +60,12 @@ def name_of(value: Any) -> str:
     A class has its name, a data type of NumPy or another library the last part of its own. The
     byte order of a NumPy type code is left out.
     """
-    own = value.__name__ if isinstance(value, type) else getattr(value, "name", None)
-    name = own or one_line(value)
+    if isinstance(value, str):
+        name = value
+    elif isinstance(value, type):
+        name = value.__name__
+    else:
+        name = getattr(value, "name", None) or one_line(value)
     return str(name).rpartition(".")[2].lstrip("<>=|:")
 
 

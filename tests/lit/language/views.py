@@ -111,7 +111,7 @@ def two_ellipses(x):
 @nki.jit
 def backwards(x):
     t = nl.load(x)
-    # CHECK: error[view]: view of 't': slice ::-1 of dim 1 has step -1; the shape is (128, 512); legal: 0 <= start < end <= 512, step >= 1
+    # CHECK: error[view]: view of 't': slice ::-1 of dim 1 has step -1; the shape is (128, 512); legal: 0 <= start <= end <= 512, step >= 1
     # CHECK-NEXT: --> {{.*}}views.py:[[# @LINE + 2]]:17
     # CHECK: = help: a pattern with a negative stride runs backwards: t.ap({{\[\[}}512, 128], [-1, 512]], offset=511)
     nl.store(x, t[:, ::-1])
@@ -129,7 +129,7 @@ def backwards_by_two(x):
 @nki.jit
 def partitions_backwards(x):
     t = nl.load(x)
-    # CHECK: error[view]: view of 't': slice ::-1 of dim 0 has step -1; the shape is (128, 512); legal: 0 <= start < end <= 128, step >= 1
+    # CHECK: error[view]: view of 't': slice ::-1 of dim 0 has step -1; the shape is (128, 512); legal: 0 <= start <= end <= 128, step >= 1
     # CHECK-NEXT: --> {{.*}}views.py:[[# @LINE + 2]]:17
     # CHECK: = help: partitions keep their order: load the rows backwards from HBM, one by one
     nl.store(x, t[::-1])
