@@ -11,15 +11,15 @@ Indexing"; *access pattern page* is the deep dive "NKI Access Patterns".
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from itertools import product
+from itertools import islice, product
 from math import prod
 from typing import Any, cast
 
 from nkijit.dialects.overlap import Terms, ascending, meet
+from nkijit.dialects.python_values import as_index, one_line
 from nkijit.dialects.rule_texts import view_helps as helps
 
 NamePattern = Sequence["str | Sequence[str]"]
@@ -27,6 +27,8 @@ NamePattern = Sequence["str | Sequence[str]"]
 
 _LEGAL_SIZES = "legal: one dimension or more, integers of at least 1"
 _LEGAL_PAIRS = "legal: one [stride, count] or more, counts of at least 1"
+MAX_ELEMENTS = 1 << 48
+"""The maximum size of a tensor: beyond every memory, but each address still fits 64 bits."""
 _LEGAL_FREE = "the other dimensions, in SBUF and PSUM dim 0 is the partition dimension"
 
 
@@ -123,9 +125,11 @@ class AccessPattern:
         """
         sizes: list[int] = []
         for size in _items(shape):
-            number = _integer_or_none(size)
+            number = as_index(size)
             if number is None or number < 1:
-                raise ViewError(f"{size!r} is no size; the shape is {shape}; {_LEGAL_SIZES}")
+                raise ViewError(
+                    f"{one_line(size)} is no size; the shape is {one_line(shape)}; {_LEGAL_SIZES}"
+                )
             sizes.append(number)
         if not sizes:
             raise ViewError(f"no dimensions; the shape is (); {_LEGAL_SIZES}")
@@ -146,28 +150,42 @@ class AccessPattern:
         strides: list[int] = []
         shape: list[int] = []
         for pair in _items(pairs):
-            numbers = [_integer_or_none(number) for number in _items(pair)]
+            numbers = [as_index(number) for number in _items(pair)]
             if len(numbers) != 2 or None in numbers:
                 raise ViewError(
-                    f"{pair!r} is no pair; the pattern is {pairs}; {_LEGAL_PAIRS}",
+                    f"{one_line(pair)} is no pair; the pattern is {one_line(pairs)}; "
+                    f"{_LEGAL_PAIRS}",
                     helps.for_pair(pair),
                 )
             stride, count = cast("list[int]", numbers)
-            if count < 1:
+            if not 1 <= count <= MAX_ELEMENTS:
                 raise ViewError(
-                    f"the count of {pair!r} is {count}; the pattern is {pairs}; {_LEGAL_PAIRS}",
+                    f"the count of {one_line(pair)} is {one_line(count)}; the pattern is "
+                    f"{one_line(pairs)}; {_LEGAL_PAIRS}",
                     helps.PAIRS,
+                )
+            if abs(stride) > MAX_ELEMENTS:
+                raise ViewError(
+                    f"the stride of {one_line(pair)} is out of range; {_LEGAL_PAIRS}",
+                    helps.SMALLER_PATTERN,
                 )
             strides.append(stride)
             shape.append(count)
         if not shape:
-            raise ViewError(f"no pairs; the pattern is {pairs!r}; {_LEGAL_PAIRS}", helps.PAIRS)
-        start = _integer_or_none(offset)
+            raise ViewError(
+                f"no pairs; the pattern is {one_line(pairs)}; {_LEGAL_PAIRS}", helps.PAIRS
+            )
+        start = as_index(offset)
         if start is None:
             raise ViewError(
-                f"offset {offset!r} is a {type(offset).__name__}; the pattern is "
-                f"{pairs}; legal: an integer",
+                f"offset {one_line(offset)} is a {type(offset).__name__}; the pattern is "
+                f"{one_line(pairs)}; legal: an integer",
                 helps.for_integer(offset),
+            )
+        if abs(start) > MAX_ELEMENTS:
+            raise ViewError(
+                f"offset {one_line(offset)} is out of range; legal: up to 2**48",
+                helps.SMALLER_PATTERN,
             )
         return AccessPattern(start, tuple(strides), tuple(shape))
 
@@ -401,7 +419,7 @@ class AccessPattern:
                 size = shape[dim]
                 if not -size <= number < size:
                     raise self._refusal(
-                        f"index {number} of dim {dim} is out of its size {size}",
+                        f"index {one_line(number)} of dim {dim} is out of its size {size}",
                         f"{-size} to {size - 1}",
                         helps.for_position(dim, size, on_chip=on_chip),
                     )
@@ -443,6 +461,7 @@ class AccessPattern:
         if step == 1:
             new_shape[dim] = end - start
             return AccessPattern(offset, strides, tuple(new_shape))
+        step = min(step, shape[dim])  # a longer step selects the first element, too
         new_shape[dim] = (end - start + step - 1) // step
         new_strides = list(strides)
         new_strides[dim] *= step
@@ -463,7 +482,7 @@ class AccessPattern:
         size = self.shape[dim]
         if not 0 <= number < size:
             raise self._refusal(
-                f"select {number} of dim {dim} is out of its size {size}",
+                f"select {one_line(number)} of dim {dim} is out of its size {size}",
                 f"0 to {size - 1}",
                 helps.for_select(dim, size, number, on_chip=on_chip),
             )
@@ -485,13 +504,13 @@ class AccessPattern:
         order = [self._dim(dim) for dim in _items(dims)]
         if sorted(order) != list(range(len(self.shape))):
             raise self._refusal(
-                f"permute to {dims} is no permutation",
+                f"permute to {one_line(dims)} is no permutation",
                 f"each of 0 to {len(self.shape) - 1} once",
                 helps.for_permutation(len(self.shape)),
             )
         if on_chip and order[0] != 0:
             raise self._refusal(
-                f"permute to {dims} moves the partition dimension",
+                f"permute to {one_line(dims)} moves the partition dimension",
                 "0 first, in SBUF and PSUM",
                 helps.TRANSPOSE,
             )
@@ -513,9 +532,9 @@ class AccessPattern:
             raise self._refusal(
                 "broadcast of the partition dimension", _LEGAL_FREE, helps.BROADCAST_PARTITIONS
             )
-        if self.shape[dim] != 1 or count < 1:
+        if self.shape[dim] != 1 or not 1 <= count <= MAX_ELEMENTS:
             raise self._refusal(
-                f"broadcast of dim {dim} to {count}",
+                f"broadcast of dim {dim} to {one_line(count)}",
                 "a dimension of size 1, and a new size of at least 1",
                 helps.for_broadcast(dim, len(self.shape), count),
             )
@@ -536,7 +555,7 @@ class AccessPattern:
         at = self._integer(dim, "position of expand_dim")
         if not -ndim - 1 <= at <= ndim:
             raise self._refusal(
-                f"expand_dim at {at}",
+                f"expand_dim at {one_line(at)}",
                 f"{-ndim - 1} to {ndim}",
                 f"write {{t}}.expand_dim({ndim}) for a dimension at the end",
             )
@@ -610,7 +629,7 @@ class AccessPattern:
                 dimension, or it includes dim 0 on chip.
         """
         start, end = self._dim(start_dim), self._dim(end_dim)
-        asked = f"flatten_dims of {start_dim} to {end_dim}"
+        asked = f"flatten_dims of {one_line(start_dim)} to {one_line(end_dim)}"
         if start > end:
             raise self._refusal(
                 asked, "start_dim <= end_dim", f"write {{t}}.flatten_dims({end}, {start})"
@@ -674,8 +693,8 @@ class AccessPattern:
         source, target = self._groups(src_pattern), self._groups(dst_pattern)
         names = [name for group in source for name in group]
         wanted = [name for group in target for name in group]
-        fixed: Mapping[str, int] = fixed_sizes or {}
-        asked = f"rearrange of {src_pattern} to {dst_pattern}"
+        fixed: Any = {} if fixed_sizes is None else fixed_sizes
+        asked = f"rearrange of {one_line(src_pattern)} to {one_line(dst_pattern)}"
         if len(source) != len(self.shape):
             raise self._refusal(
                 f"{asked} names {len(source)} dimension(s)",
@@ -689,11 +708,19 @@ class AccessPattern:
                 "the same names on both sides, each once",
                 f"write each of {_listed(dict.fromkeys([*names, *wanted]))} once on each side",
             )
-        if not set(names).issuperset(fixed):
+        legal = f"sizes of {sorted(names)}"
+        if not isinstance(fixed, Mapping):
             raise self._refusal(
-                f"{asked} with sizes {dict(fixed)}",
-                f"sizes of {sorted(names)}",
-                f"leave out the size of {_listed(n for n in fixed if n not in names)}",
+                f"{asked} with sizes {one_line(fixed)}",
+                legal,
+                f"pass a dict of names and sizes, e.g. {{{names[0]!r}: {self.shape[0]}}}",
+            )
+        sizes = cast("Mapping[str, int]", fixed)
+        if not set(names).issuperset(sizes):
+            raise self._refusal(
+                f"{asked} with sizes {one_line(dict(sizes))}",
+                legal,
+                f"leave out the size of {_listed(n for n in sizes if n not in names)}",
             )
         if on_chip and (source[0] != target[0] or len(source[0]) != 1):
             raise self._refusal(
@@ -703,10 +730,10 @@ class AccessPattern:
             )
         size_of: dict[str, int] = {}
         for group, size in zip(source, self.shape, strict=True):
-            parts = [fixed.get(name, -1) for name in group]
+            parts = [sizes.get(name, -1) for name in group]
             help = helps.for_parts(group, parts, size)
-            sizes = self._sizes(parts, size, f"rearrange of {group}", help)
-            size_of.update(zip(group, sizes, strict=True))
+            of_parts = self._sizes(parts, size, f"rearrange of {group}", help)
+            size_of.update(zip(group, of_parts, strict=True))
         split = cast(AccessPattern, self._in_shape(tuple(size_of.values()), on_chip))
         moved = split.permute([names.index(name) for name in wanted], on_chip=on_chip)
         merged = moved._in_shape(
@@ -852,7 +879,7 @@ class AccessPattern:
         )
 
     def _integer(self, value: object, what: str, help: str = "") -> int:
-        number = _integer_or_none(value)
+        number = as_index(value)
         if number is None:
             raise self._refusal(
                 f"{what} is a {type(value).__name__}",
@@ -867,7 +894,7 @@ class AccessPattern:
     def _index_integer(self, dim: int, item: object, on_chip: bool) -> int:
         if type(item) is int:
             return item
-        number = _integer_or_none(item)
+        number = as_index(item)
         if number is None:
             raise self._refusal(
                 f"index of dim {dim} is a {type(item).__name__}",
@@ -881,7 +908,7 @@ class AccessPattern:
         ndim = len(self.shape)
         if not -ndim <= number < ndim:
             raise self._refusal(
-                f"there is no dim {number}", f"{-ndim} to {ndim - 1}", helps.for_dim(ndim)
+                f"there is no dim {one_line(number)}", f"{-ndim} to {ndim - 1}", helps.for_dim(ndim)
             )
         return number if number >= 0 else number + ndim
 
@@ -897,7 +924,7 @@ class AccessPattern:
         least = 0 if total == 0 else 1
         if not sizes or min(sizes) < least or prod(sizes) != total:
             raise self._refusal(
-                f"{what} to {shape}",
+                f"{what} to {one_line(shape)}",
                 f"sizes of at least {least} whose product is {total}, one of them may be -1",
                 help or helps.for_sizes(written, total),
             )
@@ -914,7 +941,7 @@ class AccessPattern:
                 break
         if not groups or isinstance(pattern, str):
             raise self._refusal(
-                f"rearrange with {pattern!r}",
+                f"rearrange with {one_line(pattern)}",
                 "a tuple of names and tuples of names",
                 helps.for_names(pattern),
             )
@@ -940,6 +967,7 @@ class AccessPattern:
             by = 1
         else:
             by = step if type(step) is int else self._integer(step, "step of a slice")
+            by = min(by, max(size, 1))  # a longer step selects the first element, too
         if not (0 <= first <= end <= size and by >= 1):
             written_parts = (start, stop, step)
             raise self._bad_slice(dim, first, end, by, written_parts, on_chip, empty="<=")
@@ -952,7 +980,8 @@ class AccessPattern:
         size = self.shape[dim]
         if start < 0 or count < 0 or start + count > size:
             raise self._refusal(
-                f"nl.ds({start}, {count}) of dim {dim} is out of its size {size}",
+                f"nl.ds({one_line(start)}, {one_line(count)}) of dim {dim} is out of its size "
+                f"{size}",
                 f"start >= 0, size >= 0, start + size <= {size}",
                 helps.for_window(dim, size, start, count, on_chip=on_chip),
             )
@@ -969,10 +998,10 @@ class AccessPattern:
         empty: str = "<",
     ) -> ViewError:
         size = self.shape[dim]
-        start, stop, by = ["" if part is None else str(part) for part in written]
+        start, stop, by = ["" if part is None else one_line(part) for part in written]
         text = f"{start}:{stop}" if step == 1 else f"{start}:{stop}:{by}"
         if step < 1:
-            fault = f"has step {step}"
+            fault = f"has step {one_line(step)}"
         elif end > size:
             fault = f"runs past its size {size}"
         elif first < 0:
@@ -1013,24 +1042,22 @@ class AccessPattern:
         return AccessPattern(self.offset, (*self.strides[:first], *strides), shape)
 
 
-def _integer_or_none(value: object) -> int | None:
-    """Return the value as an integer; None for other types, including bool."""
-    if type(value) is int:
-        return value
-    if isinstance(value, bool):
-        return None
-    try:
-        return operator.index(cast(Any, value))
-    except TypeError:
-        return None
-
-
 def _items(values: Iterable[Any]) -> list[Any]:
-    """Return the elements of an iterable; any other value is a single element."""
+    """Return the elements of an iterable; any other value is a single element.
+
+    Raises ViewError for an iterable of very many elements, such as a range of 2**40.
+    """
     try:
-        return list(values)
+        items = list(islice(values, _MOST_ITEMS + 1))
     except TypeError:
         return [values]
+    if len(items) > _MOST_ITEMS:
+        raise ViewError(f"more than {_MOST_ITEMS} items: {one_line(values)}")
+    return items
+
+
+_MOST_ITEMS = 1024
+"""The maximum length of a sequence of dimensions or pairs; tensors have far fewer."""
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from types import FunctionType
 from typing import Any, cast
 
 from xdsl.dialects.builtin import Float32Type, MemRefType, i32, i64
@@ -20,6 +19,7 @@ from nkijit.dialects.access import Indirection
 from nkijit.dialects.attributes import MemorySpaceAttr
 from nkijit.dialects.dtypes import dtype_of_type
 from nkijit.dialects.operators import NUMPY_NAMES
+from nkijit.dialects.python_values import described
 from nkijit.dialects.register_type import RegisterType
 from nkijit.dialects.tiles import MAX_RANK
 
@@ -145,16 +145,6 @@ class PropertyKind(AttrConstraint, ABC):
     def reject(self, value: Any) -> ArgumentError:
         """Return the error for a value that is not `expected`."""
         return ArgumentError(f"expected {self.expected}, got {described(value)}")
-
-
-def described(value: Any) -> str:
-    """Return a value, shortened to one line, and its type for a message."""
-    if isinstance(value, FunctionType):
-        return f"the function {value.__qualname__}"
-    text = " ".join(repr(value).split())
-    if len(text) > 60:
-        text = text[:57] + "..."
-    return f"{text} ({type(value).__name__})"
 
 
 def expect(attr: Attribute, ok: bool, expected: str) -> None:

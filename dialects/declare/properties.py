@@ -35,6 +35,7 @@ from nkijit.dialects.attributes import (
 )
 from nkijit.dialects.declare.kinds import PropertyKind, expect, f32, operator_word
 from nkijit.dialects.operators import OPERATORS
+from nkijit.dialects.python_values import as_float, as_index
 
 
 def _is_integer(attr: Attribute, integer_type: IntegerType) -> bool:
@@ -108,7 +109,7 @@ class IntegerKind(PropertyKind):
         return "an int32"
 
     def encode(self, value: Any) -> Attribute:
-        number = _as_index(value)
+        number = _as_int64(value)
         if number is None or not is_int32(number):
             raise self.reject(value)
         return integer_attr(number)
@@ -139,13 +140,9 @@ def is_int32(number: int) -> bool:
     return -(2**31) <= number < 2**31
 
 
-def _as_index(value: Any) -> int | None:
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        return None
-    try:
-        return int(value.__index__())
-    except TypeError:  # an array of more than one element
-        return None
+def _as_int64(value: Any) -> int | None:
+    number = as_index(value)
+    return None if number is None or not -(2**63) <= number < 2**63 else number
 
 
 @dataclass(frozen=True)
@@ -184,15 +181,12 @@ def encode_number(value: Any, kind: PropertyKind) -> Attribute:
     """
     if isinstance(value, bool):
         return integer_attr(int(value))
-    if (number := _as_index(value)) is not None:
-        if not -(2**63) <= number < 2**63:
-            raise kind.reject(value)
-        return integer_attr(number)
-    if isinstance(value, float) or (hasattr(value, "__float__") and not hasattr(value, "shape")):
-        return FloatAttr(to_float32(float(value)), f32)
-    if hasattr(value, "__float__") and getattr(value, "shape", None) == ():
-        return FloatAttr(to_float32(float(value)), f32)
-    raise kind.reject(value)
+    if (integer := _as_int64(value)) is not None:
+        return integer_attr(integer)
+    number = None if as_index(value) is not None else as_float(value)
+    if number is None:
+        raise kind.reject(value)
+    return FloatAttr(to_float32(number), f32)
 
 
 def decode_number(attr: Attribute) -> int | float:
@@ -317,11 +311,11 @@ class IntegersKind(PropertyKind):
         return "an integer or a sequence of integers"
 
     def encode(self, value: Any) -> Attribute:
-        if (single := _as_index(value)) is not None:
+        if (single := _as_int64(value)) is not None:
             return DenseArrayBase.from_list(i64, [single])
         if not isinstance(value, (tuple, list)):
             raise self.reject(value)
-        numbers = [_as_index(item) for item in cast(Sequence[Any], value)]
+        numbers = [_as_int64(item) for item in cast(Sequence[Any], value)]
         if any(number is None for number in numbers):
             raise self.reject(value)
         return DenseArrayBase.from_list(i64, cast(list[int], numbers))
@@ -362,7 +356,7 @@ class PairsKind(PropertyKind):
         for pair in cast(Sequence[Any], value):
             if not isinstance(pair, (tuple, list)) or len(cast(Sequence[Any], pair)) != 2:
                 raise self.reject(value)
-            numbers = [_as_index(item) for item in cast(Sequence[Any], pair)]
+            numbers = [_as_int64(item) for item in cast(Sequence[Any], pair)]
             if any(number is None for number in numbers):
                 raise self.reject(value)
             pairs.append(DenseArrayBase.from_list(i64, cast(list[int], numbers)))
@@ -477,7 +471,7 @@ class GroupsKind(PropertyKind):
         for row in cast(Sequence[Any], given):
             if not isinstance(row, (tuple, list)):
                 raise self.reject(value)
-            numbers = [_as_index(item) for item in cast(Sequence[Any], row)]
+            numbers = [_as_int64(item) for item in cast(Sequence[Any], row)]
             if any(number is None for number in numbers):
                 raise self.reject(value)
             rows.append(DenseArrayBase.from_list(i64, cast(list[int], numbers)))

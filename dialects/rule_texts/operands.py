@@ -72,6 +72,15 @@ UNSUPPORTED = rule(
     "(or another name) lists the arguments of each",
     "nkijit",
 )
+TRACE_LIMIT = rule(
+    "trace-limit",
+    "target",
+    "A kernel ends: its trace has at most the number of operations in NKIJIT_TRACE_LIMIT, "
+    "2,000,000 by default.",
+    "let the loop end (`while True:` never does), loop on the device with nl.fori_loop, or set "
+    "NKIJIT_TRACE_LIMIT to a higher number",
+    "nkijit",
+)
 RETURN = rule(
     "return-value",
     "buffer",

@@ -6,11 +6,14 @@ import errno
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from functools import wraps
 from types import FrameType
 from typing import Any, ParamSpec, cast
+
+from nkijit.host.installed import is_library_code
 
 _P = ParamSpec("_P")
 
@@ -20,7 +23,7 @@ def ended_by_signals(function: Callable[_P, int | None]) -> Callable[_P, int]:
 
     The status is 141 if the reader of a pipe closes it, 143 after SIGTERM, and 129 after SIGHUP
     (the terminal was closed); in these cases, nothing is printed. After an interrupt, the status is
-    130, and one line is printed on standard error.
+    130, and one line on standard error names the interrupted line of the user's code.
     """
 
     @wraps(function)
@@ -43,8 +46,9 @@ def ended_by_signals(function: Callable[_P, int | None]) -> Callable[_P, int]:
             if any(map(_is_broken_pipe, causes)):
                 _close_broken_streams()
                 return _status_of(_SIGPIPE)
-            if any(isinstance(cause, KeyboardInterrupt) for cause in causes):
-                print("interrupted", file=sys.stderr)
+            interrupts = [cause for cause in causes if isinstance(cause, KeyboardInterrupt)]
+            if interrupts:
+                print(f"interrupted{_place_of(interrupts[-1])}", file=sys.stderr)
                 return _status_of(signal.SIGINT)
             raise
         return status or 0
@@ -69,6 +73,17 @@ def _is_broken_pipe(error: BaseException) -> bool:
 def _status_of(number: int) -> int:
     """Return the exit status that shells give a process ended by a signal."""
     return 128 + number
+
+
+def _place_of(error: BaseException) -> str:
+    """Return the user's line at which an exception was raised, for a message; empty if none is."""
+    lines = [
+        f" at {frame.f_code.co_filename}:{line}"
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if frame.f_globals.get("__name__") != "__main__"  # the command itself
+        and not is_library_code(frame.f_code.co_filename)
+    ]
+    return lines[-1] if lines else ""
 
 
 def _unwind_on(number: signal.Signals) -> None:

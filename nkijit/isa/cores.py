@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 from xdsl.ir import SSAValue
@@ -10,6 +11,7 @@ from nkijit.dialects.core_program import MAX_CORES
 from nkijit.dialects.hardware.words import dma_engine, engine
 from nkijit.dialects.nisa.cores import CoreBarrierOp, SendrecvOp
 from nkijit.dialects.nki.kernel import shared_tensors
+from nkijit.dialects.python_values import as_index, one_line
 from nkijit.dialects.rule_texts.cores import BARRIER_ALONE, BARRIER_ON_CHIP
 from nkijit.dialects.tiles import info_of
 from nkijit.tracing.emit import NkiInstruction, emit
@@ -47,8 +49,11 @@ def core_barrier(
     arguments = {"data": data, "cores": cores, "engine": engine, "name": name}
     tracer = tracer_for(CoreBarrierOp.name)
     given = cast(Any, cores)
-    if given in (0, 1, (0,), (1,), [0], [1]):
-        tracer.record(BARRIER_ALONE, CoreBarrierOp.name, f"'cores' is {cores!r}, which is one core")
+    several = cast("Sequence[Any]", given if isinstance(given, (tuple, list)) else (given,))
+    if len(several) == 1 and as_index(several[0]) in range(MAX_CORES):
+        tracer.record(
+            BARRIER_ALONE, CoreBarrierOp.name, f"'cores' is {one_line(cores)}, which is one core"
+        )
         return NkiInstruction(None)
     shared = shared_tensors(tracer.kernel)
     on_chip = isinstance(cast(Any, data), NkiTensor) and data.buffer.on_chip

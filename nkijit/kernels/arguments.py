@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from nkijit.dialects.access import MAX_ELEMENTS
 from nkijit.dialects.tiles import MAX_RANK
 from nkijit.host.attributes import attributes_of
 from nkijit.host.installed import SCALARS, is_constant_class
@@ -57,8 +58,8 @@ class TensorSpec:
         dims = [int(dim) for dim in match["shape"].split("x")]
         if len(dims) > MAX_RANK:
             raise ValueError(f"a tensor has at most {MAX_RANK} dimensions")
-        if prod(dims) > _MAX_ELEMENTS:
-            raise ValueError(f"the tensor has more than {_MAX_ELEMENTS} elements")
+        if prod(dims) > MAX_ELEMENTS:
+            raise ValueError(f"the tensor has more than {MAX_ELEMENTS} elements")
         return cls(dims, match["dtype"])
 
     def __str__(self) -> str:
@@ -66,8 +67,6 @@ class TensorSpec:
 
 
 _TEXT = re.compile(r"(?P<shape>[0-9]{1,18}(?:x[0-9]{1,18})*):(?P<dtype>.*)", re.DOTALL)
-_MAX_ELEMENTS = 1 << 48
-"""The maximum size of a tensor: beyond every memory, but each address still fits 64 bits."""
 
 
 @functools.cache

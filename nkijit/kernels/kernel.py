@@ -655,8 +655,9 @@ class Kernel(Generic[_P]):
             result = tracer.run(lambda: self._body(tracer, call))
         except NkiValidationError as error:
             # The findings name the user's lines; frames inside nkijit would only hide them.
-            recorded = without_consequences(tracer.diagnostics, error)
-            raise NkiValidationError(self._found(tracer, recorded)) from None
+            every = dict.fromkeys([*tracer.diagnostics, *error.diagnostics])
+            recorded = without_consequences(every, error)
+            raise type(error)(self._found(tracer, recorded)) from None
         except Exception as error:
             recorded = without_consequences(tracer.diagnostics, error)
             finding = finding_of(error, self._function, self._GENERATION)
@@ -680,7 +681,8 @@ class Kernel(Generic[_P]):
             ended: the finding for the exception. It left out no instruction before its line.
         """
         kernels = [tracer.kernel]
-        found = found_by_passes(kernels, recorded, complete=False)
+        complete = not tracer.is_too_long  # the passes would take long, too
+        found = found_by_passes(kernels, recorded, complete=False) if complete else []
         return findings(kernels, [*recorded, *ended], complete=False, found=found)
 
     def _parameter(self, tensor: NkiTensor) -> Any:

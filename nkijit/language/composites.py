@@ -6,12 +6,14 @@ from typing import Any
 
 from nkijit import isa
 from nkijit.dialects.dtypes import DTYPES
+from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.language.axes import reduction
 from nkijit.language.broadcasting import broadcast_shape, broadcast_view
-from nkijit.language.tiles import dtype_named, expect_tile, in_sbuf, is_number, result, temporary
+from nkijit.language.tiles import expect_tile, in_sbuf, is_number, result, temporary
 from nkijit.tracing import operators as nl
 from nkijit.tracing.annotations import Axes, DTypeLike, Operand
+from nkijit.tracing.checks import dtype_named
 from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracer import tracer_for
 
@@ -90,7 +92,9 @@ def rms_norm(
         )
     if not is_number(n) or not is_number(epsilon) or n == 0:
         tracer_for(call).fail(
-            ARGUMENT, call, f"'n' and 'epsilon': expected numbers, got {n!r} and {epsilon!r}"
+            ARGUMENT,
+            call,
+            f"'n' and 'epsilon': expected numbers, got {one_line(n)} and {one_line(epsilon)}",
         )
     between = dtype_named(
         call, "compute_dtype", "float32" if compute_dtype is None else compute_dtype

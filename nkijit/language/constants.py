@@ -15,9 +15,10 @@ from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.host.array_files import load_array
 from nkijit.language.creation import allocate
-from nkijit.language.tiles import dtype_named, expect_tile
+from nkijit.language.tiles import expect_tile
 from nkijit.passes.numerics.storage import dtype_of_array, is_plain, storage
 from nkijit.tracing.annotations import DTypeLike
+from nkijit.tracing.checks import dtype_named, integer
 from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracer import Tracer, tracer_for
 
@@ -103,8 +104,7 @@ def shared_identity_matrix(
     """
     call = "nl.shared_identity_matrix"
     tracer = tracer_for(call)
-    if type(n) is not int or n < 1:
-        tracer.wrong_argument(call, "n", "a positive integer", n)
+    n = integer(call, "n", n, 1, tracer.target.pmax)
     element = dtype_named(call, "dtype", dtype)
     if dst is None:
         tile = allocate(call, (n, n), dtype, MemoryRegion.sbuf, "")

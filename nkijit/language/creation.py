@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 from nkijit import isa
+from nkijit.dialects.access import MAX_ELEMENTS
 from nkijit.dialects.hardware.words import MemoryRegion
+from nkijit.dialects.python_values import as_index, one_line
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.rule_texts.view_helps import WHOLE_DIVISION
 from nkijit.dialects.tiles import MAX_RANK
 from nkijit.language.buffers import is_on_chip, sbuf
 from nkijit.tracing.annotations import DTypeLike, Shape
+from nkijit.tracing.checks import dtype_named
 from nkijit.tracing.dtype_names import as_dtype
-from nkijit.tracing.dtype_words import UnknownDTypeError
 from nkijit.tracing.hints import near
 from nkijit.tracing.tensor import NkiTensor, whole_of, with_shape
 from nkijit.tracing.tracer import Tracer, tracer_for
@@ -39,16 +40,18 @@ def checked_dims(tracer: Tracer, call: str, shape: Shape) -> tuple[int, ...]:
             if type(dim) is not int or dim < 0:
                 break
         else:  # the usual case: the tuple itself
-            return items if type(items) is tuple else tuple(items)
-    try:
-        dims = tuple(int(operator.index(dim)) for dim in items)
-    except TypeError:
-        dims = ()
-    if not dims or min(dims) < 0 or any(isinstance(dim, bool) for dim in items):
+            if math.prod(items) <= MAX_ELEMENTS:
+                return items if type(items) is tuple else tuple(items)
+    numbers = [as_index(dim) for dim in items]
+    if not numbers or any(number is None or number < 0 for number in numbers):
         tracer.wrong_argument(call, "shape", "integers of at least 0", shape)
+    dims = cast("tuple[int, ...]", tuple(numbers))
     if len(dims) > MAX_RANK:
         message = f"'shape': a tensor has at most {MAX_RANK} dimensions, not {len(dims)}"
         tracer.fail(ARGUMENT, call, message)
+    if math.prod(dims) > MAX_ELEMENTS:
+        message = f"'shape': a tensor has at most 2**48 elements, its shape is {one_line(dims)}"
+        tracer.fail(ARGUMENT, call, message, "pass the dimensions of the tensor, in elements")
     return dims
 
 
@@ -58,7 +61,7 @@ def _check_partition_dim(tracer: Tracer, call: str, shape: Sequence[Any]) -> Non
         tracer.fail(
             ARGUMENT,
             call,
-            f"'shape': nl.par_dim marks dim {marked} of {tuple(shape)!r}; legal: dim 0",
+            f"'shape': nl.par_dim marks dim {marked} of {one_line(tuple(shape))}; legal: dim 0",
             "dim 0 of a tile is its partition dimension; block dimensions are lists of tiles",
         )
 
@@ -68,7 +71,7 @@ def _region(tracer: Tracer, call: str, buffer: Any) -> MemoryRegion:
         known = "nl.sbuf, nl.psum, nl.hbm, nl.private_hbm or nl.shared_hbm"
         word = near(buffer, _REGIONS) if isinstance(buffer, str) else ""
         help = f"write nl.{word or 'sbuf'}, without quotes"
-        tracer.fail(ARGUMENT, call, f"'buffer': expected {known}, got {buffer!r}", help)
+        tracer.fail(ARGUMENT, call, f"'buffer': expected {known}, got {one_line(buffer)}", help)
     return buffer
 
 
@@ -88,7 +91,8 @@ def _address(tracer: Tracer, call: str, address: Any) -> tuple[int, int]:
     tracer.fail(
         ARGUMENT,
         call,
-        f"'address': expected (partition offset, byte offset in the partition), got {address!r}",
+        "'address': expected (partition offset, byte offset in the partition), got "
+        f"{one_line(address)}",
         help,
     )
 
@@ -109,10 +113,7 @@ def allocate(
         _check_partition_dim(tracer, call, cast(Sequence[Any], shape))
     if region.on_chip and len(dims) == 1:
         dims = (*dims, 1)
-    try:
-        resolved = as_dtype(dtype)
-    except UnknownDTypeError as error:
-        tracer.fail(ARGUMENT, call, f"'dtype': {error}", error.help)
+    resolved = dtype_named(call, "dtype", dtype)
     name = "" if name is None else name
     if not isinstance(name, str):
         tracer.wrong_argument(call, "name", "a string or None", name)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nkijit import isa
+from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.language.broadcasting import broadcast_shape, broadcast_view
 from nkijit.language.tiles import expect_tile, in_sbuf, is_column, is_number, result, temporary
@@ -82,7 +83,7 @@ def _operands(call: str, x: Any, y: Any) -> dict[str, NkiTensor]:
         tracer_for(call).fail(
             ARGUMENT,
             call,
-            f"'x' and 'y' are numbers, {x!r} and {y!r}; one of them must be a tile",
+            f"'x' and 'y' are numbers, {one_line(x)} and {one_line(y)}; one of them must be a tile",
             "compute with numbers in Python",
         )
     return tiles

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from nkijit import isa
+from nkijit.dialects.python_values import as_index, one_line
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
 from nkijit.language.creation import ndarray
 from nkijit.language.memory import converted
@@ -36,11 +37,13 @@ def gather_flattened(
     for name, value in (("data", data), ("indices", indices)):
         if not isinstance(cast(Any, value), NkiTensor):
             tracer.wrong_argument(call, name, "a tile", value)
-    if axis != 0:
-        tracer.fail(UNSUPPORTED, call, f"'axis': the flattened dimension is axis 0, got {axis!r}")
+    if as_index(axis) != 0:
+        tracer.fail(
+            UNSUPPORTED, call, f"'axis': the flattened dimension is axis 0, got {one_line(axis)}"
+        )
     result = ndarray(indices.shape, data.dtype)
     isa.nc_n_gather(result, data, indices)
-    return converted(result, dtype)
+    return converted(call, result, dtype)
 
 
 __all__ = ["gather_flattened"]

@@ -7,17 +7,22 @@ only on shapes that are known during tracing, so the IR does not contain grids.
 from __future__ import annotations
 
 import math
-import operator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn, Self, TypeVar, cast
 
+from nkijit.dialects.access import MAX_ELEMENTS
 from nkijit.dialects.hardware.words import MemoryRegion
+from nkijit.dialects.python_values import as_index, numbers_in, one_line
 from nkijit.language.creation import allocate, like
 from nkijit.language.tile_size import tile_size
 from nkijit.tracing.annotations import DTypeLike
+from nkijit.tracing.checks import refuse
 from nkijit.tracing.objects import NKIObject
 from nkijit.tracing.tensor import NkiTensor
 
+_GRID = "grid of tiles"
+"""The subject of findings about a grid."""
 _TILE_DIMS = 2
 """The minimum number of dimensions of a tile."""
 
@@ -164,7 +169,11 @@ class NkiGrid(NKIObject):
         selection = kwargs.pop("selection", None)
         if not isinstance(selection, _Selection) or kwargs:
             name = type(self).__name__
-            raise TypeError(f"{name} is made by nl.tiles and its like, not by its class")
+            refuse(
+                _GRID,
+                f"{name} is made by nl.tiles and its like, not by its class",
+                error=TypeError,
+            )
         self._selection = selection
 
     @property
@@ -215,9 +224,10 @@ class NkiGrid(NKIObject):
         """
         tensor = self._selection.data()
         if tensor is None:
-            raise ValueError(
+            refuse(
+                _GRID,
                 f"no access pattern is exactly these {self.element_shape} elements; select one "
-                "tile, or whole tiles that are stored one after the other"
+                "tile, or whole tiles that are stored one after the other",
             )
         return tensor
 
@@ -230,15 +240,22 @@ class NkiGrid(NKIObject):
             filled = (slice(None),) * (len(counted) - len(keys) + 1)
             keys = (*keys[:at], *filled, *keys[at + 1 :])
         if len(keys) > len(counted):
-            raise IndexError(f"the grid has {len(counted)} coordinates, there are {len(keys)} keys")
+            refuse(
+                _GRID,
+                f"the grid has {len(counted)} coordinates, there are {len(keys)} keys",
+                error=IndexError,
+            )
         axes = list(self._selection.axes)
         for position, item in zip(counted, keys, strict=False):
             axes[position] = _indexed(axes[position], item)
         return type(self)(selection=replace(self._selection, axes=tuple(axes)))
 
+    def __iter__(self) -> Iterator[Self]:
+        return (self[coordinate] for coordinate in range(len(self)))
+
     def __len__(self) -> int:
         if not self.shape:
-            raise TypeError("one tile has no length")
+            refuse(_GRID, "one tile has no length", error=TypeError)
         return self.shape[0]
 
     def __eq__(self, other: object) -> bool:
@@ -272,20 +289,22 @@ class NkiBlockGrid(NkiGrid):
 
 
 def _indexed(axis: _Axis, item: Any) -> _Axis:
-    if isinstance(item, slice):
-        given = cast("slice[Any, Any, Any]", item)
-        start, stop, step = given.indices(axis.count)
-        if step < 1:
-            raise IndexError(f"a grid is sliced with positive steps, there is one of {step}")
-        if stop <= start:
-            raise IndexError(f"{start}:{stop} selects nothing of {axis.count} coordinates")
-        return axis.part(start, len(range(start, stop, step)), step)
-    try:
-        index = operator.index(item)
-    except TypeError:
-        raise TypeError(f"a coordinate is an integer or a slice, got {item!r}") from None
+    chosen = numbers_in(axis.count, item)
+    if chosen is not None and chosen.step < 1:
+        message = f"a grid is sliced with positive steps, there is one of {chosen.step}"
+        refuse(_GRID, message, error=IndexError)
+    if chosen is not None:
+        if not chosen:
+            message = f"{chosen.start}:{chosen.stop} selects nothing of {axis.count} coordinates"
+            refuse(_GRID, message, error=IndexError)
+        return axis.part(chosen.start, len(chosen), chosen.step)
+    index = as_index(item)
+    if index is None:
+        message = f"a coordinate is an integer or a slice, got {one_line(item)}"
+        refuse(_GRID, message, error=TypeError)
     if not -axis.count <= index < axis.count:
-        raise IndexError(f"coordinate {index} is out of range, there are {axis.count}")
+        message = f"coordinate {one_line(index)} is out of range, there are {axis.count}"
+        refuse(_GRID, message, error=IndexError)
     return replace(axis.part(index % axis.count, 1), is_counted=False)
 
 
@@ -471,17 +490,20 @@ def empty_like(
 
 def _transposed(call: str, axes: Any, shape: tuple[int, ...], buffer: Any) -> tuple[int, ...]:
     """Return a shape with its dimensions in another order, for a tile in SBUF."""
-    order = next((known for known in _TRANSPOSES if known == axes), None)
+    order = next(
+        (known for known in _TRANSPOSES if isinstance(axes, tuple) and known == axes), None
+    )
     if order is None or len(order) != len(shape):
-        raise ValueError(
-            f"{call}: 'transpose_axes' is (1, 0), (2, 1, 0) or (3, 1, 2, 0) by the number of "
-            f"dimensions, it is {axes!r} for {shape}"
+        refuse(
+            call,
+            f"'transpose_axes' is (1, 0), (2, 1, 0) or (3, 1, 2, 0) by the number of "
+            f"dimensions, it is {one_line(axes)} for {shape}",
         )
     if buffer is not MemoryRegion.sbuf:
-        raise ValueError(f"{call}: with 'transpose_axes' the buffer is nl.sbuf, not {buffer!r}")
+        refuse(call, f"with 'transpose_axes' the buffer is nl.sbuf, not {one_line(buffer)}")
     rows = shape[order[0]]
     if rows > tile_size.pmax:
-        raise ValueError(f"{call}: {rows} partitions, there are at most {tile_size.pmax}")
+        refuse(call, f"{rows} partitions, there are at most {tile_size.pmax}")
     return tuple(shape[i] for i in order)
 
 
@@ -489,14 +511,16 @@ def _dims(call: str, what: str, shape: Any) -> tuple[int, ...]:
     """Check a shape from the user and return it."""
     items = cast(tuple[Any, ...], shape)
     if not isinstance(shape, tuple) or any(type(item) is not int for item in items):
-        raise TypeError(f"{call}: '{what}' is a tuple of ints, got {shape!r}")
+        refuse(call, f"'{what}' is a tuple of ints, got {one_line(shape)}", error=TypeError)
     if not items or min(items) < 1:
-        raise ValueError(f"{call}: '{what}' is positive, got {shape}")
+        refuse(call, f"'{what}' is positive, got {one_line(shape)}")
+    if math.prod(items) > MAX_ELEMENTS:
+        refuse(call, f"'{what}' has more than 2**48 elements: {one_line(shape)}")
     return items
 
 
 def _fail_tile(call: str, tile_shape: tuple[int, ...], fits: str) -> NoReturn:
-    raise ValueError(f"{call}: 'tile_shape' {tile_shape} has {len(tile_shape)} dimensions, {fits}")
+    refuse(call, f"'tile_shape' {tile_shape} has {len(tile_shape)} dimensions, {fits}")
 
 
 def _axes_of(
@@ -524,16 +548,16 @@ def _tiled(call: str, source: Any, tile_shape: Any) -> _Selection:
         if len(shape) != len(given.tile_shape):
             _fail_tile(call, shape, f"those of the grid {len(given.tile_shape)}")
         if any(axis.has_gaps for axis in given.axes[prefix:]):
-            raise ValueError(f"{call}: 'source' is a selection with steps; take one of its cells")
+            refuse(call, "'source' is a selection with steps; take one of its cells")
         tiled = [
             replace(axis, grain=grain, is_counted=True, step=1)
             for axis, grain in zip(given.axes[prefix:], shape, strict=True)
         ]
         return _Selection(given.backing, (*given.axes[:prefix], *tiled), shape)
     if not isinstance(source, NkiTensor):
-        raise TypeError(f"{call}: 'source' is a tensor or a grid, got {source!r}")
+        refuse(call, f"'source' is a tensor or a grid, got {one_line(source)}", error=TypeError)
     if tile_shape is None:
-        raise ValueError(f"{call}: 'tile_shape' is needed for a tensor")
+        refuse(call, "'tile_shape' is needed for a tensor")
     shape = _dims(call, "tile_shape", tile_shape)
     axes = _axes_of(call, shape, source.shape)
     if source.buffer.on_chip and len(shape) < len(source.shape):
@@ -545,9 +569,7 @@ def _blocked(call: str, tiled: _Selection, block_shape: Any) -> _Selection:
     """Divide a selection of tiles into blocks."""
     block, tile = _dims(call, "block_shape", block_shape), tiled.tile_shape
     if len(block) != len(tile):
-        raise ValueError(
-            f"{call}: 'block_shape' {block} has {len(block)} dimensions, a tile {len(tile)}"
-        )
+        refuse(call, f"'block_shape' {block} has {len(block)} dimensions, a tile {len(tile)}")
     prefix = len(tiled.axes) - len(tile)
     blocked = [
         replace(axis, grain=size * count)
@@ -570,7 +592,7 @@ def _allocated(
     elements = _dims(call, "element_shape", element_shape)
     axes = _axes_of(call, tile, elements)
     if not isinstance(buffer, MemoryRegion):
-        raise TypeError(f"{call}: 'buffer' is nl.sbuf or its like, got {buffer!r}")
+        refuse(call, f"'buffer' is nl.sbuf or its like, got {one_line(buffer)}", error=TypeError)
     if not buffer.on_chip:
         return _Selection(
             _Dense(allocate(call, elements, dtype, buffer, name, address)), axes, tile

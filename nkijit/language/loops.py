@@ -12,10 +12,13 @@ from xdsl.dialects.builtin import i32
 from xdsl.dialects.scf import ForOp, YieldOp
 from xdsl.ir import Block, Region
 
+from nkijit.dialects.declare.properties import is_int32
 from nkijit.dialects.nki.kernel import NoReorderOp
+from nkijit.dialects.python_values import as_index, one_line
 from nkijit.dialects.rule_texts.access import LOOP_LEFT, LOOP_STEP
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.isa.registers import register_move
+from nkijit.tracing.checks import function, result_of
 from nkijit.tracing.locations import assigned_name, author_frame, ssa_name
 from nkijit.tracing.registers import VirtualRegister, allocate_register, loop_bound, open_while
 from nkijit.tracing.scalars import scalar_in
@@ -89,10 +92,11 @@ def fori_loop(lower: Bound, upper: Bound, body_fun: Callable[[Any], None], step:
     """
     call = "nl.fori_loop"
     tracer = tracer_for(call)
+    body_fun = function(call, "body_fun", body_fun)
     bounds = ("lower", lower), ("upper", upper)
     op, index = _open_for(tracer, call, bounds, step, _parameter_of(body_fun))
     is_register = any(isinstance(b, VirtualRegister) and not b.is_value for b in (lower, upper))
-    body_fun(index if is_register else scalar_in(index))
+    result_of(call, "body_fun", body_fun, index if is_register else scalar_in(index))
     tracer.close(op, YieldOp())
 
 
@@ -117,14 +121,17 @@ def while_loop(
     tracer.refuse_loop(call)
     if not isinstance(cast(Any, init), VirtualRegister):
         tracer.wrong_argument(call, "init", "a register", init)
+    body_fun = function(call, "body_fun", body_fun)
     condition = allocate_register(call)
     condition.ssa.name_hint = init.ssa.name_hint
     register_move(condition, init)
     op = open_while(condition)
-    following: Any = body_fun(condition)
+    following: Any = result_of(call, "body_fun", body_fun, condition)
     if not isinstance(following, VirtualRegister):
         tracer.fail(
-            ARGUMENT, call, f"'body_fun' returns the next condition, a register; got {following!r}"
+            ARGUMENT,
+            call,
+            f"'body_fun' returns the next condition, a register; got {one_line(following)}",
         )
     if following is not condition:
         register_move(condition, following)
@@ -170,13 +177,15 @@ def _open_for(
 ) -> tuple[ForOp, VirtualRegister]:
     """Open a counted loop; `name`: the user's name for its index."""
     tracer.refuse_loop(call)
-    if isinstance(step, bool) or not isinstance(step, int) or step < 1:
-        tracer.fail(LOOP_STEP, call, f"'step' must be an int of at least 1, it is {step!r}")
+    by = as_index(step)
+    if by is None or by < 1 or not is_int32(by):
+        legal = "fit 32 bits" if by is not None and by > 1 else "be an int of at least 1"
+        tracer.fail(LOOP_STEP, call, f"'step' must {legal}, it is {one_line(step)}")
     lower, upper = [loop_bound(tracer, call, name, value) for name, value in bounds]
     block = Block(arg_types=(i32,))
     block.args[0].name_hint = name or "i"
     # Not by its constructor, which adds a terminator: `close` adds it after the body.
-    op = ForOp.create(operands=(lower, upper, tracer.constant(step)), regions=(Region(block),))
+    op = ForOp.create(operands=(lower, upper, tracer.constant(by)), regions=(Region(block),))
     tracer.open(op, block, tracer.location())
     return op, VirtualRegister(tracer, block.args[0], frozen=True)
 

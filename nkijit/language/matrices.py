@@ -13,8 +13,8 @@ from nkijit.language.buffers import is_hbm, psum, sbuf
 from nkijit.language.creation import ndarray
 from nkijit.language.dtypes import float32
 from nkijit.tracing.annotations import DTypeLike
+from nkijit.tracing.checks import dtype_named, flag
 from nkijit.tracing.dtype_names import as_dtype
-from nkijit.tracing.dtype_words import UnknownDTypeError
 from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracer import Tracer, tracer_for
 
@@ -43,6 +43,7 @@ def matmul(x: NkiTensor, y: NkiTensor, transpose_x: bool = False) -> NkiTensor:
     tracer = tracer_for(call)
     for name, value in (("x", x), ("y", y)):
         _check_matrix(tracer, call, name, value, (sbuf,))
+    transpose_x = flag(call, "transpose_x", transpose_x)
     rows, columns = x.shape
     contracted, width = y.shape
     if (rows if transpose_x else columns) != contracted:
@@ -91,7 +92,7 @@ def transpose(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
     call = "nl.transpose"
     tracer = tracer_for(call)
     _check_matrix(tracer, call, "x", x, (sbuf, psum))
-    wanted = x.dtype if dtype is None else _dtype(tracer, call, dtype)
+    wanted = x.dtype if dtype is None else dtype_named(call, "dtype", dtype).name
     source = x
     if x.buffer is not sbuf or wanted != x.dtype:
         source = ndarray(x.shape, wanted, sbuf)
@@ -119,7 +120,7 @@ def load_transpose2d(src: NkiTensor, dtype: DTypeLike | None = None) -> NkiTenso
     call = "nl.load_transpose2d"
     tracer = tracer_for(call)
     _check_matrix(tracer, call, "src", src, (MemoryRegion.private_hbm, MemoryRegion.shared_hbm))
-    wanted = src.dtype if dtype is None else _dtype(tracer, call, dtype)
+    wanted = src.dtype if dtype is None else dtype_named(call, "dtype", dtype).name
     shape = (src.shape[1], src.shape[0])
     result = ndarray(shape, wanted, sbuf)
     if as_dtype(src.dtype).itemsize not in _DMA_ITEMSIZES:
@@ -160,13 +161,6 @@ def help_for_product(x: tuple[int, ...], y: tuple[int, ...], transpose_x: bool) 
     if (rows if transpose_x else columns) == y[1]:
         return "'y' has the contracted dimension in its columns: transpose it with nl.transpose"
     return "slice both to the same number of contracted rows: 'x' (M, K), 'y' (K, N)"
-
-
-def _dtype(tracer: Tracer, call: str, dtype: Any) -> str:
-    try:
-        return as_dtype(dtype).name
-    except UnknownDTypeError as error:
-        tracer.fail(ARGUMENT, call, f"'dtype': {error}", error.help)
 
 
 __all__ = ["load_transpose2d", "matmul", "transpose"]

@@ -8,14 +8,14 @@ from nkijit import isa
 from nkijit.language.buffers import sbuf
 from nkijit.language.creation import allocate, ndarray
 from nkijit.tracing.annotations import DTypeLike
-from nkijit.tracing.dtype_names import as_dtype
+from nkijit.tracing.checks import dtype_named
 from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracer import tracer_for
 
 
-def converted(tile: NkiTensor, dtype: DTypeLike | None) -> NkiTensor:
+def converted(call: str, tile: NkiTensor, dtype: DTypeLike | None) -> NkiTensor:
     """Return the tile, converted to another dtype; the tile itself if it has this dtype."""
-    if dtype is None or as_dtype(dtype).name == tile.dtype:
+    if dtype is None or dtype_named(call, "dtype", dtype).name == tile.dtype:
         return tile
     result = ndarray(tile.shape, dtype)
     isa.tensor_copy(result, tile)

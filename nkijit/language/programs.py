@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from nkijit.dialects.python_values import as_index, one_line
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
 from nkijit.tracing.annotations import Axes
 from nkijit.tracing.tracer import tracer_for
@@ -53,9 +54,10 @@ def program_ndim() -> int:
 
 def _check_axis(call: str, axis: Any) -> None:
     tracer = tracer_for(call)
-    if axis != 0:
+    if as_index(axis) != 0:
         help = f"write {call}(0): kernel[2](…), or -c 2, launches two programs along axis 0"
-        tracer.fail(UNSUPPORTED, call, f"the launch grid has one axis, got axis {axis!r}", help)
+        message = f"the launch grid has one axis, got axis {one_line(axis)}"
+        tracer.fail(UNSUPPORTED, call, message, help)
 
 
 __all__ = ["num_programs", "program_id", "program_ndim"]

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from nkijit import isa
 from nkijit.dialects.hardware.words import MemoryRegion, nc_version
+from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.rule_texts.shapes import SEED_SHAPE
 from nkijit.language.buffers import is_on_chip, sbuf
@@ -73,7 +74,10 @@ def random_seed(seed: NkiTensor) -> None:
     """
     if not isinstance(cast(Any, seed), NkiTensor):
         tracer_for("nl.random_seed").fail(
-            ARGUMENT, "nl.random_seed", f"'seed': expected a tile, got {seed!r}", SEED_SHAPE.help
+            ARGUMENT,
+            "nl.random_seed",
+            f"'seed': expected a tile, got {one_line(seed)}",
+            SEED_SHAPE.help,
         )
     isa.set_rng_seed(seed)
 
@@ -96,7 +100,7 @@ def dropout(x: NkiTensor, rate: Operand, dtype: DTypeLike | None = None) -> NkiT
         tracer_for("nl.dropout").wrong_argument("nl.dropout", "x", "a tile", x)
     result = ndarray(x.shape, x.dtype)
     isa.dropout(result, x, rate)
-    return converted(result, dtype)
+    return converted("nl.dropout", result, dtype)
 
 
 __all__ = ["dropout", "rand", "random_seed"]

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from nkijit.dialects.access import DynamicSlice
+from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.operands import ARGUMENT
-from nkijit.tracing.hints import register_of, shown
+from nkijit.tracing.hints import register_of
 from nkijit.tracing.registers import VirtualRegister
 from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracer import Tracer, active_tracer
@@ -88,7 +89,7 @@ def _integer(tracer: Tracer, call: str, name: str, number: Any) -> int:
     try:
         return operator.index(number)
     except TypeError:
-        message = f"'{name}': expected an integer, got {shown(number)}"
+        message = f"'{name}': expected an integer, got {one_line(number)}"
         tracer.fail(ARGUMENT, call, message, _help_for_bound(number))
 
 

@@ -9,6 +9,7 @@ from nkijit.language.axes import reduction
 from nkijit.language.tiles import result, temporary
 from nkijit.tracing import operators as nl
 from nkijit.tracing.annotations import Axes, DTypeLike
+from nkijit.tracing.checks import flag
 from nkijit.tracing.operators import Word
 from nkijit.tracing.tensor import NkiTensor
 
@@ -17,6 +18,7 @@ def _reduced(
     call: str, op: Word, x: Any, axis: Any, dtype: Any, keepdims: bool = False
 ) -> NkiTensor:
     r = reduction(call, x, axis)
+    keepdims = flag(call, "keepdims", keepdims)
     out = result(call, r.kept if keepdims else r.dropped, r.x.dtype if dtype is None else dtype)
     r.reduce(out, op, r.x)
     return out
@@ -109,7 +111,7 @@ def mean(
     Source: NKI API reference, nki.language.mean.
     """
     r = reduction("nl.mean", x, axis)
-    shape = r.kept if keepdims else r.dropped
+    shape = r.kept if flag("nl.mean", "keepdims", keepdims) else r.dropped
     out = result("nl.mean", shape, r.x.dtype if dtype is None else dtype)
     total = temporary("total", shape)
     r.reduce(total, nl.add, r.x)

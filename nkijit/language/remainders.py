@@ -14,6 +14,7 @@ import numpy as np
 from nkijit import isa
 from nkijit.dialects.dtypes import DTYPES, Kind
 from nkijit.dialects.hardware.words import MemoryRegion
+from nkijit.dialects.python_values import as_float
 from nkijit.language.broadcasting import broadcast_view
 from nkijit.language.elementwise import binary_into, joint
 from nkijit.language.tiles import in_sbuf, is_column, result, temporary
@@ -85,7 +86,9 @@ def _integer_bits(value: Any) -> int | None:
     if isinstance(value, NkiTensor):
         dtype = DTYPES[value.dtype]
         return None if dtype.kind is Kind.float else dtype.bits
-    number = float(value)
+    number = as_float(value)
+    if number is None:
+        return None
     fits = -(2.0**31) <= number < 2.0**32 and number.is_integer()
     return int(number).bit_length() if fits else None
 

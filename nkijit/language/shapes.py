@@ -8,8 +8,9 @@ from nkijit import isa
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.language.broadcasting import broadcast_view
 from nkijit.language.creation import checked_dims
-from nkijit.language.tiles import dtype_named, expect_tile, result
+from nkijit.language.tiles import expect_tile, result
 from nkijit.tracing.annotations import DTypeLike, Shape
+from nkijit.tracing.checks import dtype_named
 from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracer import tracer_for
 

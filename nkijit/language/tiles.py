@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from nkijit import isa
-from nkijit.dialects.dtypes import DType
 from nkijit.dialects.hardware.words import MemoryRegion
+from nkijit.dialects.python_values import as_float
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.language.creation import allocate
 from nkijit.tracing.dtype_names import as_dtype
-from nkijit.tracing.dtype_words import UnknownDTypeError
 from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracer import tracer_for
 
@@ -18,14 +17,6 @@ from nkijit.tracing.tracer import tracer_for
 def result(call: str, shape: tuple[int, ...], dtype: Any) -> NkiTensor:
     """Allocate the SBUF tile that `call` returns, named after the variable it is assigned to."""
     return allocate(call, shape, dtype, MemoryRegion.sbuf, "")
-
-
-def dtype_named(call: str, argument: str, dtype: Any) -> DType:
-    """Return the data type that an argument names; else end the trace."""
-    try:
-        return as_dtype(dtype)
-    except UnknownDTypeError as error:
-        tracer_for(call).fail(ARGUMENT, call, f"'{argument}': {error}", error.help)
 
 
 def temporary(
@@ -43,7 +34,7 @@ def temporary(
 
 def is_number(value: Any) -> bool:
     """Return True for a value that instructions accept as a number."""
-    return hasattr(value, "__float__") and getattr(value, "shape", ()) == ()
+    return as_float(value) is not None
 
 
 def expect_tile(call: str, argument: str, value: Any) -> NkiTensor:

@@ -11,7 +11,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, ContentBlock, TextContent, ToolAnnotations
 from pydantic import Field, ValidationError
 
-from nkijit.dialects.declare.kinds import described
+from nkijit.dialects.python_values import described
 from nkijit.dialects.spelling import did_you_mean
 from nkijit.host.processes.channels import EndedError, OutOfTimeError
 from nkijit.host.processes.isolated import Isolated, Limits, preload, prepare

@@ -29,11 +29,11 @@ import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from nkijit.dialects.declare.kinds import described
 from nkijit.dialects.dtypes import DType
 from nkijit.dialects.files import check_regular
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import base_of
+from nkijit.dialects.python_values import described
 from nkijit.dialects.tiles import info_of
 from nkijit.host.output_files import StrPath, writing
 from nkijit.ir.parser import MAX_TEXT_BYTES

@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from nkijit.dialects.dtypes import DTYPES, DType
+from nkijit.dialects.python_values import one_line
 from nkijit.dialects.spelling import did_you_mean
 from nkijit.passes.numerics.storage import dtype_called, is_plain
 from nkijit.releases.table import removed_in, replacement
@@ -39,7 +40,7 @@ def as_dtype(value: Any) -> DType:
     elif isinstance(value, type):
         name = value.__name__
     else:
-        name = getattr(value, "name", None) or str(value)
+        name = getattr(value, "name", None) or one_line(value)
     name = str(name).rpartition(".")[2]
     dtype = _expected(value, DTYPES.get("bool_" if name == "bool" else name))
     if isinstance(value, Hashable):

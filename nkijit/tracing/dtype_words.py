@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.hardware.words import MemoryRegion
+from nkijit.dialects.python_values import one_line
 from nkijit.dialects.spelling import did_you_mean
 
 DTYPE_HINT = "pass a data type of nl, e.g. dtype=nl.float32"
@@ -59,7 +60,12 @@ def name_of(value: Any) -> str:
     A class has its name, a data type of NumPy or another library the last part of its own. The
     byte order of a NumPy type code is left out.
     """
-    name = value.__name__ if isinstance(value, type) else getattr(value, "name", None) or str(value)
+    if isinstance(value, str):
+        name = value
+    elif isinstance(value, type):
+        name = value.__name__
+    else:
+        name = getattr(value, "name", None) or one_line(value)
     return str(name).rpartition(".")[2].lstrip("<>=|:")
 
 
@@ -89,7 +95,7 @@ def _suggested(value: Any, word: str) -> str:
 
 def _shown(value: Any, word: str) -> str:
     if not isinstance(value, type):
-        return repr(value)
+        return one_line(value)
     kind = cast(type[Any], value)
     return word if kind.__module__ == "builtins" else f"{kind.__module__}.{word}"
 

@@ -19,11 +19,11 @@ from nkijit.dialects.declare.kinds import (
     OperandKind,
     PropertyKind,
     Role,
-    described,
 )
 from nkijit.dialects.declare.operation import NisaOp, segments_attr
 from nkijit.dialects.declare.properties import OperatorKind, WordKind, is_int32
 from nkijit.dialects.dtypes import DTYPES
+from nkijit.dialects.python_values import as_float, as_index, described, one_line
 from nkijit.dialects.rule_texts.access import FROZEN_REGISTER
 from nkijit.dialects.rule_texts.operands import ARGUMENT, CONSTANT_RANGE, EMPTY_OPERAND, EMPTY_SLICE
 from nkijit.dialects.rule_texts.portability import PORTABLE_NUMBER
@@ -57,7 +57,9 @@ class NkiInstruction:
         for producer in producers:
             instruction: Any = producer
             if not isinstance(instruction, NkiInstruction):
-                tracer.fail(ARGUMENT, "depends_on", f"expected an instruction, got {instruction!r}")
+                tracer.fail(
+                    ARGUMENT, "depends_on", f"expected an instruction, got {one_line(instruction)}"
+                )
             # A rejected instruction has no op in the kernel.
             if self._op is None or instruction._op is None:
                 continue
@@ -108,7 +110,7 @@ def emit(op_class: type[NisaOp], arguments: dict[str, Any]) -> NkiInstruction:
         elif value is not kind.default and isinstance(value, float):
             problem = _problem_in_float32(value)
             if problem is not None:
-                message = f"'{name}' is {value!r}, which is stored as a float32; {problem}"
+                message = f"'{name}' is {one_line(value)}, which is stored as a float32; {problem}"
                 tracer.record(CONSTANT_RANGE, op_class.name, message)
         if is_operand:
             try:
@@ -256,14 +258,10 @@ def _number(value: Any) -> int | float | None:
         return value if kind is float or -(2**63) <= value < 2**63 else None
     if kind is bool or getattr(value, "shape", ()) != ():
         return None
-    try:
-        if hasattr(value, "__index__"):
-            return int(value.__index__())
-        if hasattr(value, "__float__"):
-            return float(value)
-    except TypeError:
-        pass
-    return None
+    number = as_index(value)
+    if number is None:
+        return as_float(value)
+    return number if -(2**63) <= number < 2**63 else None
 
 
 def _of_operator(

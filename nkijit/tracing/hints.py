@@ -10,21 +10,11 @@ from nkijit.dialects.operators import OPERATORS
 from nkijit.dialects.rule_texts.view_helps import WHOLE_DIVISION
 from nkijit.dialects.spelling import did_you_mean
 
-_LONGEST = 100
-"""The maximum length of a value in a message, in characters."""
-
-
 INSTRUCTION_HINT = (
     "instructions return a handle and write to the tile that is given as dst: allocate it with "
     "nl.ndarray and pass that"
 )
 """Advice for the result of an instruction in the place of a tile."""
-
-
-def shown(value: Any) -> str:
-    """Return a value as text for a message."""
-    text = " ".join(repr(value).split())
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
 def hint_for(value: Any, expected: str) -> str:

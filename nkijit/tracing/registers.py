@@ -9,6 +9,7 @@ from xdsl.dialects.scf import ConditionOp, WhileOp, YieldOp
 from xdsl.ir import Block, Region, SSAValue
 
 from nkijit.dialects.declare.properties import is_int32
+from nkijit.dialects.python_values import as_index
 from nkijit.dialects.rule_texts.access import LOOP_CONDITION, LOOP_LEFT
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.tracing.locations import author_frame, has_break, while_test
@@ -99,8 +100,7 @@ def loop_bound(tracer: Tracer, call: str, name: str, value: Any) -> SSAValue:
         if value.tracer is not tracer:
             tracer.fail(ARGUMENT, call, f"'{name}': the register belongs to another kernel")
         return read_register(value)
-    is_integer = hasattr(value, "__index__") and not isinstance(value, bool)
-    number = value.__index__() if is_integer else None
+    number = as_index(value)
     if number is None or not is_int32(number):
         tracer.wrong_argument(call, name, "an int32 or a register", value)
     return tracer.constant(number)

@@ -13,12 +13,12 @@ from nkijit.dialects.effects import reads_and_writes
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.kernel import DevicePrintOp, ReturnOp
 from nkijit.dialects.nki.views import base_of
+from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.lint import NO_RESULT
 from nkijit.dialects.rule_texts.operands import RETURN
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.diagnostics.diagnose import describe_operand
 from nkijit.passes.diagnostics.diagnostic import Operand
-from nkijit.tracing.hints import shown
 from nkijit.tracing.locations import location_of
 from nkijit.tracing.objects import NKIObject
 from nkijit.tracing.tensor import NkiTensor
@@ -70,8 +70,8 @@ def finish_trace(tracer: Tracer, function: Callable[..., Any], result: Any) -> N
         container, keys, items = "dict", [str(key) for key in entries], list(entries.values())
         for key in entries:
             if not isinstance(key, str):
-                message = f"the key {key!r} of the result is no string"
-                help = f'write the key as "{key}", or return a tuple of the tensors'
+                message = f"the key {one_line(key)} of the result is no string"
+                help = f'write the key as "{one_line(key)}", or return a tuple of the tensors'
                 tracer.record_at(function, RETURN, message, help=help)
     else:
         items = [result]
@@ -99,7 +99,7 @@ def _unreturnable(tracer: Tracer, item: Any) -> tuple[str, str] | None:
         if isinstance(item, NKIObject) or dataclasses.is_dataclass(item):
             problem = f"an object of class {type(item).__name__}; return its tensors in a tuple"
             return problem, "return the tensors of the object in a tuple, a list or a dict"
-        return f"not a tensor but {shown(item)} ({type(item).__name__})", _instead(item)
+        return f"not a tensor but {one_line(item)} ({type(item).__name__})", _instead(item)
     if item.storage.tracer is not tracer:
         return f"tensor '{item.name}' of another kernel", "return tensors of this kernel"
     if 0 in item.shape:

@@ -12,6 +12,7 @@ from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.nisa.movement import DmaCopyOp, MemsetOp, TensorCopyOp
 from nkijit.dialects.nki.allocation import MASKED, AllocOp
+from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.tiles import info_of
 from nkijit.tracing.emit import emit_with_defaults
@@ -63,7 +64,7 @@ class NkiTensor(TensorView):
             emit_with_defaults(MemsetOp, dst=view, value=value)
         else:
             legal = "a tile or a number" if view._on_chip else "a tensor"
-            self._fail_assignment(f"expected {legal}, got {value!r}")
+            self._fail_assignment(f"expected {legal}, got {one_line(value)}")
 
     def _fail_assignment(self, message: str) -> NoReturn:
         self.storage.tracer.fail(ARGUMENT, f"assignment to '{self.name}'", message)

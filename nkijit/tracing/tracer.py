@@ -42,19 +42,21 @@ from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.nki.kernel import KernelOp, NoReorderOp, new_body
 from nkijit.dialects.nki.registers import ReadRegisterOp, RegisterOp
 from nkijit.dialects.nki.views import DynamicPart, ViewOp
+from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.access import (
     LOOP_LEFT,
     NO_REORDER_LOOP,
     SCHEDULE_NAME,
 )
-from nkijit.dialects.rule_texts.operands import ARGUMENT
+from nkijit.dialects.rule_texts.operands import ARGUMENT, TRACE_LIMIT
 from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.dialects.tiles import NkiMemRef, ViewForm, allocation_type
 from nkijit.host.file_state import FileState
 from nkijit.passes.diagnostics.diagnostic import Diagnostic, Operand
+from nkijit.passes.diagnostics.environment import limit_of
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.places import Position, positions
-from nkijit.tracing.hints import hint_for, shown
+from nkijit.tracing.hints import hint_for
 from nkijit.tracing.locations import (
     CallSites,
     Sites,
@@ -63,6 +65,10 @@ from nkijit.tracing.locations import (
     definition_of,
     ssa_name,
 )
+
+LIMIT = 2_000_000
+"""The default limit of the operations of a trace; they take about 5 GB of memory."""
+LIMIT_VARIABLE = "NKIJIT_TRACE_LIMIT"
 
 current_tracer: ContextVar[Tracer | None] = ContextVar("nkijit_tracer", default=None)
 """The tracer of the kernel that is being traced; see `active_tracer`. Hot code reads it directly.
@@ -170,6 +176,11 @@ class Tracer:
         self.whiles: list[PythonWhile] = []
         """The open loops `while register:` of the user's Python code, the outermost first."""
         self._failed = False
+        self._name = name
+        self._appended = 0
+        self._limit = limit_of(LIMIT_VARIABLE, LIMIT)
+        self.is_too_long = False
+        """Whether the trace has ended because of its limit, so that its findings are incomplete."""
         program = None if core[1] == 1 else core
         symbol = name if program is None else name + core_suffix(core[0])
         self.kernel = KernelOp(symbol, target.platform, region, program)
@@ -205,14 +216,25 @@ class Tracer:
         """Append an op at the current point of the trace."""
         op.location = location
         self._scopes[-1].block.add_op(op)
-        if self.history is not None:
-            self.history.append(op)
+        self._count(op)
 
     def append_created(self, op: Operation) -> None:
         """Append an op without regions that was just created with its location."""
         append(self._scopes[-1].block, op)
+        self._count(op)
+
+    def _count(self, op: Operation) -> None:
+        """Note an appended operation. Ends the trace when there are more than the limit."""
         if self.history is not None:
             self.history.append(op)
+        self._appended += 1
+        if self._appended <= self._limit:
+            return
+        if not self.is_too_long:  # the user may have caught the exception of an earlier operation
+            message = f"its trace has more than {self._limit} operations, and does not end"
+            self.record(TRACE_LIMIT, f"kernel '{self._name}'", message)
+            self.is_too_long = self._failed = True
+        raise NkiValidationError(self.diagnostics)
 
     def location(self, inner: int = 1) -> LocationAttr:
         """Return the location of the user's current call.
@@ -242,8 +264,7 @@ class Tracer:
         outermost = self._scopes[1].op
         assert outermost is not None
         self._block.insert_op_before(op, outermost)
-        if self.history is not None:
-            self.history.append(op)
+        self._count(op)
 
     def remove(self, op: AllocOp | ViewOp) -> None:
         """Remove an allocation or a view from the IR; `finish` restores it if it has a user.
@@ -327,6 +348,7 @@ class Tracer:
             self.record(LOOP_LEFT, "a loop on the device", "its body was left before its end")
             while len(self._scopes) > 1:
                 self._seal(self._scopes.pop())
+        self._limit += 1
         self.append(terminator, location)
         self._settle_removed()
         first = self._block.first_op
@@ -519,7 +541,7 @@ class Tracer:
 
     def wrong_argument(self, call: str, name: str, expected: str, value: Any) -> NoReturn:
         """End the trace at an argument of an unexpected type."""
-        message = f"'{name}': expected {expected}, got {shown(value)}"
+        message = f"'{name}': expected {expected}, got {one_line(value)}"
         self.fail(ARGUMENT, call, message, hint_for(value, expected))
 
 

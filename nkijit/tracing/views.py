@@ -15,6 +15,7 @@ from nkijit.dialects.dtypes import DTYPES, DType
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.views import DynamicPart, numbers_held
+from nkijit.dialects.python_values import as_index, one_line
 from nkijit.dialects.rule_texts import view_helps as helps
 from nkijit.dialects.rule_texts.operands import (
     COUNTS_AS_TRUE,
@@ -338,7 +339,7 @@ class TensorView(NKIObject):
         if scalar_offset is not None and vector_offset is not None:
             self._deny("scalar_offset and vector_offset exclude each other", helps.ONE_OFFSET)
         index = scalar_offset if vector_offset is None else vector_offset
-        if index is None and indirect_dim != 0:
+        if index is None and as_index(indirect_dim) != 0:
             self._deny("indirect_dim goes with scalar_offset or vector_offset", helps.STATIC_AP)
         storage = self.storage
         old = DTYPES[self.dtype]
@@ -355,9 +356,11 @@ class TensorView(NKIObject):
                     helps.for_ratio(max(1, new.bits // bits)),
                 )
             base_shape = (*storage.shape[:-1], last // new.bits)
-            rows = int(pattern[0][1]) if vector_offset is not None and pattern else 0
-            if rows:  # the rows are known only at run time
-                pattern = [[1, 1], *pattern[1:]]
+            rows = 0
+            if vector_offset is not None:  # the rows are known only at run time
+                given = AccessPattern.from_pairs(pattern, 0)
+                rows = given.shape[0]
+                pattern = [[1, 1], *given.pairs[1:]]
             # Verification checks the bounds of a pattern without an index.
             access = AccessPattern(start // new.bits, self.strides, self.shape).ap(
                 pattern,
@@ -414,7 +417,8 @@ class TensorView(NKIObject):
         if self._dim(dim) != 0:
             self._deny(f"vector_select of dim {dim}; legal: dim 0", helps.VECTOR_DIM)
         if not isinstance(vector_offset, TensorView):
-            self._deny(f"vector_offset is {vector_offset!r}; legal: a tensor", helps.INDEX_TILE)
+            message = f"vector_offset is {one_line(vector_offset)}; legal: a tensor"
+            self._deny(message, helps.INDEX_TILE)
         old = self._access
         access = AccessPattern(old.offset, old.strides, (vector_offset.shape[0], *old.shape[1:]))
         dynamic = self._dynamic_part(
@@ -435,7 +439,7 @@ class TensorView(NKIObject):
         that document it. Source: NKI API reference, NkiTensor.indirect.
         """
         if not isinstance(index, TensorView):
-            self._deny(f"index is {index!r}; legal: a tensor", helps.INDEX_TILE)
+            self._deny(f"index is {one_line(index)}; legal: a tensor", helps.INDEX_TILE)
         if not self._on_chip:
             self._deny(
                 "indirect of a tensor in HBM; legal: a tile in SBUF or PSUM",
@@ -444,7 +448,7 @@ class TensorView(NKIObject):
         count = numbers_held(info_of(index.ssa_value())) if num_elem is None else num_elem
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
             self._deny(
-                f"num_elem is {num_elem!r}; legal: an int of at least 1",
+                f"num_elem is {one_line(num_elem)}; legal: an int of at least 1",
                 helps.for_integer(num_elem) if type(num_elem) is not int else helps.NUM_ELEM,
             )
         free = math.prod(self.shape[1:])
@@ -465,7 +469,8 @@ class TensorView(NKIObject):
         number = dim if type(dim) is int else -self.ndim - 1
         if not -self.ndim <= number < self.ndim:
             self._deny(
-                f"there is no dim {dim!r}; the shape is {self.shape}", helps.for_dim(self.ndim)
+                f"there is no dim {one_line(dim)}; the shape is {self.shape}",
+                helps.for_dim(self.ndim),
             )
         return number % self.ndim
 
@@ -530,7 +535,7 @@ class TensorView(NKIObject):
         expected = (TensorView,) if kind is Indirection.vector else (TensorView, VirtualRegister)
         if not isinstance(index, expected):
             help = helps.for_offset(index, is_vector=kind is Indirection.vector)
-            self._deny(f"the index is {index!r}; legal: a tensor or a register", help)
+            self._deny(f"the index is {one_line(index)}; legal: a tensor or a register", help)
         self._check_index(index)
         if scale < 0:
             self._deny(f"an index for dim {dim}, which runs backwards", helps.FORWARD_INDEX)
@@ -592,7 +597,7 @@ class TensorView(NKIObject):
         if isinstance(other, (int, float)) and not isinstance(other, bool):
             tracer = self.storage.tracer
             if tracer.is_open:
-                message = f"it is compared with {other!r}, which is never equal"
+                message = f"it is compared with {one_line(other)}, which is never equal"
                 tracer.record(EQUAL_TENSOR, f"tensor '{self.name}'", message)
         return self is other
 

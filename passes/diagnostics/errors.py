@@ -6,6 +6,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable
+from functools import cache
 from traceback import walk_tb
 from types import TracebackType
 
@@ -51,6 +52,13 @@ class NkiValidationError(Exception):
         """
         lines = [*_calls(self.__traceback__), *self._lines()]
         return (as_ansi(lines) if _ipython_has_colours() else as_text(lines)).split("\n")
+
+
+@cache
+def finding_as(error: type[Exception]) -> type[NkiValidationError]:
+    """Return the class of exceptions that carry findings and are also an `error` of Python."""
+    space = {"__module__": NkiValidationError.__module__}
+    return type(f"Nki{error.__name__}", (NkiValidationError, error), space)
 
 
 def stop_at_errors(found: Findings) -> None:

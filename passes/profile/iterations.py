@@ -8,13 +8,13 @@ still has too many instructions is rejected, as its simulation would take hours.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.scf import ForOp
 
 from nkijit.passes.analysis.flow.ranges import Ranges
+from nkijit.passes.diagnostics.environment import limit_of
 from nkijit.passes.diagnostics.places import Position, positions
 from nkijit.passes.lower.program import Loop, Program
 
@@ -38,12 +38,10 @@ class SimulationError(ValueError):
 
 def simulation_limit() -> int:
     """Return the limit of simulated instructions; NKIJIT_SIMULATION_LIMIT overrides the default."""
-    text = os.environ.get(LIMIT_VARIABLE)
-    if text is None:
-        return LIMIT
-    if not text.isdecimal() or int(text) < 1:
-        raise SimulationError(f"{LIMIT_VARIABLE} is '{text}', expected a positive integer")
-    return int(text)
+    try:
+        return limit_of(LIMIT_VARIABLE, LIMIT)
+    except ValueError as error:
+        raise SimulationError(str(error)) from None
 
 
 @dataclass(frozen=True, slots=True)

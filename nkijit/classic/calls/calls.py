@@ -236,6 +236,8 @@ class _Span:
             operands |= _reshaped(spanning, axes)
             spanning = {name: operands[name] for name in spanning}
         shape = spanned_by(call, spanning, axes) if spans is None else tuple(spans)
+        if spans is not None:
+            _check_span(call, shape, {n: v for n, v in spanning.items() if n not in axes})
         region = masked_region(call, as_mask(call, mask), shape)
         for name, operand in operands.items():
             if isinstance(operand, Masked) and name in axes:
@@ -264,6 +266,19 @@ class _Span:
             part = operand.part(within)
             given[name] = part if name in updated else readable(part)
         return given
+
+
+def _check_span(
+    call: str, shape: tuple[int, ...], operands: Mapping[str, ClassicTensor | Index | Mask]
+) -> None:
+    """Refuse operands that do not broadcast to the shape of the tile that a call spans."""
+    for name, operand in operands.items():
+        if broadcast(operand.shape, shape) != shape:
+            tracer_for(call).fail(
+                TILE_EXPECTED,
+                call,
+                f"'{name}' of shape {operand.shape} does not broadcast to the result's {shape}",
+            )
 
 
 def _refuse_mask(call: str, which: str) -> NoReturn:

@@ -13,6 +13,7 @@ from typing import Any, NoReturn, TypeVar
 from nkijit.classic.compiler import psum as psum
 from nkijit.classic.compiler import sbuf as sbuf
 from nkijit.classic.launch.kernel import ClassicKernel
+from nkijit.dialects.python_values import one_line
 from nkijit.kernels.arguments import ArgumentTypeError
 from nkijit.kernels.kernel import UnsupportedError
 from nkijit.language import no_reorder as no_reorder
@@ -39,7 +40,9 @@ def enable_stack_allocator(func: Any = None, log_level: int = 50) -> Any:
     """
     call = "enable_stack_allocator"
     if isinstance(log_level, bool) or not isinstance(log_level, int):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise ArgumentTypeError(f"{call} expects an integer as 'log_level', got {log_level!r}")
+        raise ArgumentTypeError(
+            f"{call} expects an integer as 'log_level', got {one_line(log_level)}"
+        )
     if func is None:
         return functools.partial(_decorated, call)
     return _decorated(call, func)
@@ -53,13 +56,13 @@ def force_auto_alloc(func: Any = None) -> Any:
     if func is None:
         return force_auto_alloc
     if not isinstance(func, ClassicKernel):
-        raise ArgumentTypeError(f"force_auto_alloc stands above @nki.jit, got {func!r}")
+        raise ArgumentTypeError(f"force_auto_alloc stands above @nki.jit, got {one_line(func)}")
     return func.placed_automatically()
 
 
 def _decorated(name: str, func: _F) -> _F:
     if not callable(func):
-        raise ArgumentTypeError(f"{name} expects a kernel, got {func!r}")
+        raise ArgumentTypeError(f"{name} expects a kernel, got {one_line(func)}")
     return func
 
 
@@ -74,8 +77,8 @@ def allocation_scope() -> NoReturn:
 def multi_buffer(factor: int = 2) -> NoReturn:
     """Refused: the reference does not describe its effect."""
     raise UnsupportedError(
-        f"nki.compiler.multi_buffer({factor!r}) is not modelled by nkijit: allocate as many tiles "
-        "as are in use at one time"
+        f"nki.compiler.multi_buffer({one_line(factor)}) is not modelled by nkijit: allocate as "
+        "many tiles as are in use at one time"
     )
 
 

@@ -14,6 +14,7 @@ from math import prod
 from typing import Any, cast
 
 from nkijit.dialects.core_program import MAX_CORES
+from nkijit.dialects.python_values import one_line
 
 MAX_DIMS = 3
 """Dimensions of a launch grid (NKI programming model)."""
@@ -43,7 +44,7 @@ class spmd_dim:
         """Create a dimension from factors: integers, of which at most one is `nl.nc(cores)`."""
         self.factors = tuple(f if isinstance(f, nc) else _count(f) for f in factors)
         if sum(isinstance(f, nc) for f in self.factors) > 1:
-            raise ValueError(f"a dimension is spread over cores once, got {factors!r}")
+            raise ValueError(f"a dimension is spread over cores once, got {one_line(factors)}")
 
     @property
     def size(self) -> int:
@@ -71,7 +72,7 @@ def _count(value: Any) -> int:
     except TypeError:
         number = 0
     if number < 1:
-        raise ValueError(f"the dimensions of a grid are positive integers, got {value!r}")
+        raise ValueError(f"the dimensions of a grid are positive integers, got {one_line(value)}")
     return number
 
 
@@ -89,14 +90,14 @@ class LaunchGrid:
         """Return the grid of `kernel[dims]`. Raises ValueError if `dims` is no valid grid."""
         items = cast("tuple[Any, ...]", dims if isinstance(dims, tuple) else (dims,))
         if not 1 <= len(items) <= MAX_DIMS:
-            raise ValueError(f"a grid has 1 to {MAX_DIMS} dimensions, got {dims!r}")
+            raise ValueError(f"a grid has 1 to {MAX_DIMS} dimensions, got {one_line(dims)}")
         parts = [item if isinstance(item, spmd_dim) else spmd_dim(item) for item in items]
         spread = [dim for dim, part in enumerate(parts) if part.cores > 1]
         if len(spread) > 1:
-            raise ValueError(f"one dimension of a grid is spread over cores, got {dims!r}")
+            raise ValueError(f"one dimension of a grid is spread over cores, got {one_line(dims)}")
         cores = max(part.cores for part in parts)
         if cores > MAX_CORES:
-            raise ValueError(f"a grid is spread over up to {MAX_CORES} cores, got {dims!r}")
+            raise ValueError(f"a grid is spread over up to {MAX_CORES} cores, got {one_line(dims)}")
         sizes = tuple(part.size for part in parts)
         placed = tuple(
             parts[spread[0]].core_of(at[spread[0]]) if spread else 0

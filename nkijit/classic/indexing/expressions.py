@@ -12,7 +12,6 @@ Sources: NKI API reference 2.21 to 2.26, nki.language.arange, nki.language.mgrid
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -22,6 +21,8 @@ from typing import Any, NoReturn, cast
 import numpy as np
 
 from nkijit.classic.indexing.boxes import TileBox, broadcast
+from nkijit.dialects.access import MAX_ELEMENTS
+from nkijit.dialects.python_values import as_index, numbers_in, one_line
 from nkijit.dialects.rule_texts.classic import (
     AFFINE_INDEX,
     INDEX_ASSIGNMENT,
@@ -41,15 +42,9 @@ def _fail_mask(rule: Any, what: str, help: str = "") -> NoReturn:
 
 
 def as_integer(value: Any) -> int | None:
-    """Return an integer of Python or NumPy as an int; None for all other values, also for bool."""
-    if type(value) is int:
-        return value
-    if isinstance(value, bool):
-        return None
-    try:
-        return operator.index(value)
-    except TypeError:
-        return None
+    """Return an integer as an int; None for other values and for more than a tensor's elements."""
+    number = as_index(value)
+    return None if number is None or abs(number) > MAX_ELEMENTS else number
 
 
 class Relation(Enum):
@@ -235,9 +230,7 @@ class Index:
         """New dimensions (`None`), slices, integers and `...`, as in NumPy."""
         keys = list(cast("tuple[Any, ...]", key if isinstance(key, tuple) else (key,)))
         taken = sum(item is not None and item is not Ellipsis for item in keys)
-        if Ellipsis not in keys:
-            keys.append(Ellipsis)
-        at = keys.index(Ellipsis)
+        at = next((n for n, item in enumerate(keys) if item is Ellipsis), len(keys))
         keys[at : at + 1] = [slice(None)] * (self.ndim - taken)
         shape: list[int] = []
         coefficients: list[int] = []
@@ -258,8 +251,8 @@ class Index:
             size, step = self.shape[dim], self.coefficients[dim]
             dim += 1
             number = as_integer(item)
-            if isinstance(item, slice):
-                chosen = range(size)[item]
+            chosen = numbers_in(size, item)
+            if chosen is not None:
                 constant += step * chosen.start
                 shape.append(len(chosen))
                 coefficients.append(step * chosen.step)
@@ -269,7 +262,7 @@ class Index:
             else:
                 fail_index(
                     AFFINE_INDEX,
-                    f"index {item!r} of an expression of shape {self.shape}",
+                    f"index {one_line(item)} of an expression of shape {self.shape}",
                     f"write `:`, None, a slice, or an integer from 0 to {size - 1}",
                 )
         return Index(shape, coefficients, constant, filled)
@@ -322,7 +315,10 @@ class Index:
         number = as_integer(other)
         if number is None:
             return self._not_affine("*", other) if isinstance(other, Index) else NotImplemented
-        return Index.of(self.form.scaled(number), self.constant * number)
+        product = Index.of(self.form.scaled(number), self.constant * number)
+        if any(abs(each) > MAX_ELEMENTS for each in (product.constant, *product.coefficients)):
+            fail_index(AFFINE_INDEX, f"{self!r} * {number} is beyond every tensor")
+        return product
 
     __rmul__ = __mul__
 
@@ -333,7 +329,7 @@ class Index:
                 "split the dimension instead: reshape the tensor so that it has a dimension for "
                 "the quotient and one for the remainder, and index each with an nl.arange"
             )
-        fail_index(AFFINE_INDEX, f"{self!r} {sign} {other!r} is not affine", help)
+        fail_index(AFFINE_INDEX, f"{self!r} {sign} {one_line(other)} is not affine", help)
 
     def __floordiv__(self, other: Any) -> NoReturn:
         self._not_affine("//", other)
@@ -564,5 +560,5 @@ def as_mask(call: str, mask: Any) -> Mask:
     tracer_for(call).fail(
         MASK_EXPRESSION,
         call,
-        f"'mask': expected a comparison of affine index expressions, got {mask!r}",
+        f"'mask': expected a comparison of affine index expressions, got {one_line(mask)}",
     )

@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 from nkijit.classic.indexing.expressions import Index, as_integer, fail_index
+from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.classic import AFFINE_INDEX
 from nkijit.dialects.rule_texts.view_helps import for_integer, named
-
-_EMPTY = "give it one element at least, or leave the instruction out where there are none"
 
 
 def _help_for_numbers(numbers: Iterable[Any]) -> str:
@@ -27,7 +26,11 @@ def arange(*args: Any) -> Index:
     numbers = [as_integer(arg) for arg in args]
     if not 1 <= len(numbers) <= 3 or None in numbers:
         help = _help_for_numbers(args) or "write nl.arange(stop), or nl.arange(start, stop, step)"
-        fail_index(AFFINE_INDEX, f"nl.arange takes one to three integers, got {args!r}", help)
+        message = f"nl.arange takes one to three integers, got {one_line(args)}"
+        fail_index(AFFINE_INDEX, message, help)
+    if len(numbers) == 3 and numbers[2] == 0:
+        help = "pass a positive or a negative step, or leave it out"
+        fail_index(AFFINE_INDEX, f"nl.arange{args} has a step of 0", help)
     values = range(*cast("list[int]", numbers))
     return Index((len(values),), (values.step,), values.start)
 
@@ -67,12 +70,17 @@ class _Mgrid:
         ranges: list[range] = []
         for item in keys:
             given = cast("slice[Any, Any, Any]", item) if isinstance(item, slice) else slice(None)
-            parts = (given.start, given.stop, given.step)
-            start, stop, step = (as_integer(0 if part is None else part) for part in parts)
-            if start is None or given.stop is None or stop is None or step is None:
-                help = _help_for_numbers(parts) or "write a slice for each dimension, start:stop"
-                fail_index(AFFINE_INDEX, f"nl.mgrid takes slices with a stop, got {item!r}", help)
-            ranges.append(range(start, stop, step or 1))
+            start = 0 if given.start is None else as_integer(given.start)
+            stop = None if given.stop is None else as_integer(given.stop)
+            step = 1 if given.step is None else as_integer(given.step)
+            if start is None or stop is None or not step:
+                parts = (given.start, given.stop, given.step)
+                fail_index(
+                    AFFINE_INDEX,
+                    f"nl.mgrid takes slices with a stop and no step of 0, got {one_line(item)}",
+                    _help_for_numbers(parts) or "write a slice for each dimension, start:stop",
+                )
+            ranges.append(range(start, stop, step))
         shape = tuple(map(len, ranges))
         return Grid(
             Index(

@@ -8,6 +8,7 @@ from nkijit import isa
 from nkijit.classic.isa.bodies import returning
 from nkijit.classic.isa.constants import as_member, reduce_cmd
 from nkijit.classic.tensors.tensors import ClassicTensor, as_tensor
+from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.classic import ACTIVATION_BIAS
 from nkijit.tracing.dtype_names import as_dtype
 from nkijit.tracing.tracer import tracer_for
@@ -99,7 +100,7 @@ def activation_reduce(
 def _check_bias(call: str, bias: Any) -> None:
     if bias is None:
         return
-    found = f"it is {bias!r}"
+    found = f"it is {one_line(bias)}"
     if isinstance(bias, ClassicTensor):
         name = as_dtype(as_tensor(call, "bias", bias).dtype).name
         if name in _BIAS_DTYPES:

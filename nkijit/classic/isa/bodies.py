@@ -24,6 +24,7 @@ from nkijit.dialects.declare.properties import OperatorKind
 from nkijit.dialects.rule_texts.operands import ARGUMENT, UNSUPPORTED
 from nkijit.language.creation import allocate
 from nkijit.tracing.api_names import api_function, parameters_of
+from nkijit.tracing.checks import dtype_named
 from nkijit.tracing.dtype_names import CURRENT, as_dtype
 from nkijit.tracing.locations import author_frame
 from nkijit.tracing.operator_hints import operator_texts
@@ -107,12 +108,12 @@ def _labelled(call: str, given: Mapping[str, Any]) -> Generator[None]:
 def refuse_dtype(call: str, dst: Any, dtype: Any) -> None:
     """Refuse a `dtype=` that is not the data type of the destination."""
     target = as_tensor(call, "dst", dst)
-    if dtype is not None and as_dtype(dtype) is not as_dtype(target.dtype):
+    wanted = None if dtype is None else dtype_named(call, "dtype", dtype)
+    if wanted is not None and wanted is not as_dtype(target.dtype):
         tracer_for(call).fail(
             UNSUPPORTED,
             call,
-            f"'dtype' is {as_dtype(dtype).name}, 'dst' has elements of type "
-            f"{as_dtype(target.dtype).name}",
+            f"'dtype' is {wanted.name}, 'dst' has elements of type {as_dtype(target.dtype).name}",
             "leave 'dtype' out, and convert the tile afterwards with nisa.tensor_copy",
         )
 

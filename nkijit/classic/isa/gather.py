@@ -18,7 +18,9 @@ from nkijit.dialects.hardware.targets import (
     PARTITIONS_PER_QUADRANT,
     gpsimd_core_elements,
 )
+from nkijit.dialects.python_values import as_index
 from nkijit.dialects.rule_texts.classic import MASK_EXPRESSION
+from nkijit.tracing.checks import sequence
 from nkijit.tracing.tracer import tracer_for
 
 
@@ -45,6 +47,7 @@ def nc_stream_shuffle(
     """
     call = "nisa.nc_stream_shuffle"
     refuse_rest(call, kwargs)
+    lanes = sequence(call, "shuffle_mask", shuffle_mask, "a list of integers")
     refuse_dtype(call, dst, dtype)
     source, target = as_tensor(call, "src", src), as_tensor(call, "dst", dst)
     region = masked_region(call, as_mask(call, mask), target.shape)
@@ -53,9 +56,7 @@ def nc_stream_shuffle(
     source_box = TileBox.whole(source.shape)
     if region.rest or not region.box.is_whole(target.shape):
         source_box = _source_box(call, region, source)
-    isa.nc_stream_shuffle(
-        target.part(region.box), readable(source.part(source_box)), list(shuffle_mask)
-    )
+    isa.nc_stream_shuffle(target.part(region.box), readable(source.part(source_box)), lanes)
 
 
 def _source_box(call: str, region: MaskedRegion, source: ClassicTensor) -> TileBox:
@@ -102,7 +103,7 @@ def local_gather(
     indices = as_tensor("nisa.local_gather", "index", index)
     available = gpsimd_core_elements(prod(indices.shape[1:]))
     shape: list[int] = [Axis(0)]
-    if num_valid_indices in (None, available):
+    if num_valid_indices is None or as_index(num_valid_indices) == available:
         arguments["num_valid_indices"] = None
         shape += [*(Axis(d) for d in range(1, indices.ndim)), PARTITIONS_PER_GPSIMD_CORE]
     else:

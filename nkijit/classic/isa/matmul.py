@@ -11,6 +11,7 @@ from nkijit.classic.isa.constants import as_member, engine
 from nkijit.classic.tensors.tensors import ClassicTensor, ClassicTile, Masked, as_tensor
 from nkijit.dialects.hardware.words import MemoryRegion, matmul_perf_mode, nc_version
 from nkijit.dialects.nisa.matmul import DOUBLE_ROW
+from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
 from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracer import tracer_for
@@ -98,7 +99,7 @@ def _perf_mode(call: str, rest: dict[str, Any]) -> Any:
         tracer_for(call).fail(
             UNSUPPORTED,
             call,
-            f"'perf_mode' is {given!r}",
+            f"'perf_mode' is {one_line(given)}",
             f"leave it out, or use one of {', '.join(map(repr, _PERF_MODES))}",
         )
     return mode

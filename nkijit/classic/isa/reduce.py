@@ -11,6 +11,7 @@ from nkijit.classic.isa.bodies import returning
 from nkijit.classic.tensors.tensors import ClassicTensor, as_tensor
 from nkijit.dialects.nisa.reduce import wrong_axes
 from nkijit.dialects.rule_texts.shapes import REDUCE_AXES
+from nkijit.tracing.checks import flag
 from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracer import tracer_for
 
@@ -49,6 +50,7 @@ def tensor_reduce(
     if wrong is not None:
         tracer_for(call).fail(REDUCE_AXES, call, *wrong)
     kept = [dim for dim in range(rank) if dim not in inner]
+    keepdims = flag("nisa.tensor_reduce", "keepdims", keepdims)
     shape = [Axis(dim) if dim in kept else 1 for dim in range(rank) if dim in kept or keepdims]
     if tuple(inner) == last:
         return returning("tensor_reduce", isa.tensor_reduce, given, shape=shape, box_only=True)

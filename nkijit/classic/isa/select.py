@@ -9,7 +9,7 @@ import numpy as np
 
 from nkijit import isa
 from nkijit.classic.calls.calls import Axis
-from nkijit.classic.indexing.expressions import Index, as_mask
+from nkijit.classic.indexing.expressions import Index, as_integer, as_mask
 from nkijit.classic.indexing.predicates import select
 from nkijit.classic.isa.bodies import returning, writing
 from nkijit.classic.isa.constants import reduce_cmd
@@ -116,9 +116,11 @@ def range_select(
 
     Source: NKI API reference 2.26, nki.isa.range_select.
     """
-    arguments = locals()
-    tile = as_tensor("nisa.range_select", "on_true_tile", on_true_tile)
+    arguments, call = locals(), "nisa.range_select"
+    tile = as_tensor(call, "on_true_tile", on_true_tile)
     steps = (0, *AccessPattern.contiguous(tile.shape[1:]).strides)
+    if as_integer(range_start) is None:
+        tracer_for(call).wrong_argument(call, "range_start", "an integer", range_start)
     arguments["indices"] = Index(tile.shape, steps, arguments.pop("range_start"))
     return returning(
         "range_select",

@@ -11,6 +11,7 @@ from nkijit.classic.indexing.generators import Grid, mgrid
 from nkijit.classic.isa.select import fp32
 from nkijit.classic.tensors.dtypes import as_numpy
 from nkijit.language.tile_size import tile_size
+from nkijit.tracing.checks import dtype_named
 from nkijit.tracing.dtype_names import as_dtype, missing
 
 
@@ -23,7 +24,7 @@ class bfp16:
 
 def finfo(dtype: Any) -> Any:
     """The limits of a floating-point data type, as `numpy.finfo`; ValueError for other types."""
-    return cast(Any, ml_dtypes.finfo)(as_numpy(as_dtype(dtype).name))
+    return cast(Any, ml_dtypes.finfo)(as_numpy(dtype_named("nl.finfo", "dtype", dtype).name))
 
 
 def sizeinbytes(dtype: Any) -> int:

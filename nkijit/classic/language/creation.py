@@ -22,7 +22,9 @@ from nkijit.classic.tensors.tensors import ClassicTensor, ClassicTile, as_tensor
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nisa.movement import MemsetOp
 from nkijit.dialects.rule_texts.classic import HBM_INITIAL_VALUE, PLACED_INITIAL_VALUE
+from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.language.creation import allocate, checked_dims, par_dim
+from nkijit.tracing.checks import dtype_named, integer
 from nkijit.tracing.dtype_names import as_dtype
 from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracer import tracer_for
@@ -32,6 +34,10 @@ psum = MemoryRegion.psum
 private_hbm = MemoryRegion.private_hbm
 shared_hbm = MemoryRegion.shared_hbm
 hbm = private_hbm
+
+
+_MOST_BLOCKS = 1 << 20
+"""The maximum number of blocks of a tensor: more never fit on the chip."""
 
 
 def _new(
@@ -49,14 +55,17 @@ def _new(
     dims = checked_dims(tracer_for(call), call, shape)
     given = cast("tuple[Any, ...]", shape if isinstance(shape, (tuple, list)) else (shape,))
     at = next((i for i, n in enumerate(given) if isinstance(n, par_dim)), 0)
-    on_chip = region in (sbuf, psum)
+    on_chip = isinstance(region, MemoryRegion) and region.on_chip
     blocks = dims[:at] if on_chip else ()
+    if prod(blocks) > _MOST_BLOCKS:
+        message = f"'shape' has {prod(blocks)} blocks; legal: at most {_MOST_BLOCKS}"
+        tracer_for(call).fail(ARGUMENT, call, message, "allocate as many tiles as fit on the chip")
     tile_shape = dims[len(blocks) :]
     tiles: list[ClassicTile] = []
     for index in product(*map(range, blocks)):
         address = None
         if placement is not None:
-            size = prod(tile_shape[1:]) * as_dtype(dtype).itemsize
+            size = prod(tile_shape[1:]) * dtype_named(call, "dtype", dtype).itemsize
             address = placement.address(call, index, tile_shape[0], size)
         tile = ClassicTile(_allocated(call, tile_shape, dtype, region, name, address))
         if put is not None:
@@ -160,7 +169,7 @@ def _filled(
     rest: dict[str, Any],
 ) -> ClassicTensor:
     _refuse_rest(call, rest)
-    if buffer in (hbm, shared_hbm):
+    if isinstance(buffer, MemoryRegion) and not buffer.on_chip:
         tracer_for(call).fail(
             HBM_INITIAL_VALUE, call, f"a tensor in {buffer.value} with an initial value"
         )
@@ -189,7 +198,9 @@ def empty_like(
     """
     refuse_rest("nl.empty_like", kwargs)
     like = as_tensor("nl.empty_like", "a", a)
-    return _new("nl.empty_like", _shape_of(like), dtype or like.dtype, buffer, name, None)
+    return _new(
+        "nl.empty_like", _shape_of(like), like.dtype if dtype is None else dtype, buffer, name, None
+    )
 
 
 def zeros_like(
@@ -200,7 +211,7 @@ def zeros_like(
     Source: NKI API reference 2.26, nki.language.zeros_like.
     """
     like = as_tensor("nl.zeros_like", "a", a)
-    element = dtype or like.dtype
+    element = like.dtype if dtype is None else dtype
     return _filled("nl.zeros_like", _shape_of(like), 0, element, buffer, name, kwargs)
 
 
@@ -219,16 +230,24 @@ def shared_constant(constant: Any, dtype: Any = None, **kwargs: Any) -> ClassicT
         constant: NumPy array.
         dtype: data type of the tensor, by default that of the array.
     """
-    refuse_rest("nl.shared_constant", kwargs)
+    call = "nl.shared_constant"
+    refuse_rest(call, kwargs)
     if dtype is not None and isinstance(constant, np.ndarray):
-        constant = cast("npt.NDArray[Any]", constant).astype(as_numpy(as_dtype(dtype).name))
+        element = as_numpy(dtype_named(call, "dtype", dtype).name)
+        constant = cast("npt.NDArray[Any]", constant).astype(element)
     return ClassicTile(current.shared_constant(constant))
 
 
 def shared_identity_matrix(n: Any, dtype: Any = np.uint8, **kwargs: Any) -> ClassicTensor:
     """The (n, n) identity matrix in HBM, as `shared_constant`."""
-    refuse_rest("nl.shared_identity_matrix", kwargs)
-    return shared_constant(np.eye(n), dtype)
+    call = "nl.shared_identity_matrix"
+    refuse_rest(call, kwargs)
+    rows = integer(call, "n", n, 1, _MOST_ROWS)
+    return shared_constant(np.eye(rows, dtype=np.uint8), dtype)
+
+
+_MOST_ROWS = 8192
+"""The maximum size of an identity matrix: 64 MB of bytes."""
 
 
 __all__ = [

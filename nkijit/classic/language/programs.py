@@ -16,6 +16,7 @@ from nkijit.classic.grids.grid import MAX_DIMS
 from nkijit.classic.grids.grid import nc as nc
 from nkijit.classic.grids.grid import spmd_dim as spmd_dim
 from nkijit.classic.grids.instances import Instance, active_instance
+from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.operands import ARGUMENT, UNSUPPORTED
 from nkijit.language.ranges import range_of
 from nkijit.tracing.tracer import tracer_for
@@ -63,7 +64,9 @@ def _axis(call: str, axis: Any) -> int:
         number = -1
     if not 0 <= number < (dims or MAX_DIMS):
         tracer_for(call).fail(
-            ARGUMENT, call, f"'axis': the launch grid has {dims} dimensions, got axis {axis!r}"
+            ARGUMENT,
+            call,
+            f"'axis': the launch grid has {dims} dimensions, got axis {one_line(axis)}",
         )
     return number
 
@@ -119,7 +122,7 @@ def sequential_range(*args: int, **kwargs: Any) -> Iterable[int]:
         return numbers
     if not isinstance(directives, AbstractContextManager):
         tracer_for("nl.sequential_range").fail(
-            UNSUPPORTED, "nl.sequential_range", f"'directives' is {directives!r}"
+            UNSUPPORTED, "nl.sequential_range", f"'directives' is {one_line(directives)}"
         )
     return _within(numbers, cast("AbstractContextManager[Any]", directives))
 

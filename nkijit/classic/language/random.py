@@ -10,6 +10,7 @@ from nkijit import isa
 from nkijit import language as current
 from nkijit.classic.calls.calls import composed, fresh_since, functional, in_place, refuse_rest
 from nkijit.classic.tensors.tensors import ClassicTensor, ClassicTile, as_tensor
+from nkijit.dialects.python_values import as_index
 from nkijit.language.broadcasting import broadcast_view
 from nkijit.language.tiles import temporary
 from nkijit.tracing.tensor import NkiTensor
@@ -47,7 +48,7 @@ def random_seed(seed: Any, *, mask: Any = None, **kwargs: Any) -> None:
 
 def _seed_tile(call: str, seed: Any) -> NkiTensor:
     """Return the bits of a number as a tile."""
-    number: int | None = seed.__index__() if hasattr(seed, "__index__") else None
+    number = as_index(seed)
     if number is None or not -(2**31) <= number < 2**32:
         tracer_for(call).wrong_argument(call, "seed", "an integer of 32 bits or a tile", seed)
     tile = temporary("seed", (1, 1), "int32")

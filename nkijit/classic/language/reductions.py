@@ -21,6 +21,7 @@ from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.nisa.reduce import MAX_REDUCED_DIMS
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
 from nkijit.language.axes import legal_axes
+from nkijit.tracing.checks import flag
 from nkijit.tracing.dtype_names import as_dtype
 from nkijit.tracing.operators import Word
 from nkijit.tracing.tensor import NkiTensor
@@ -42,6 +43,7 @@ def _reduce(
     """The shared body of reductions: calls `emit(dst, axis=…, **fixed)` with `x` as `operand`."""
     refuse_rest(call, rest)
     tile = as_tensor(call, "x", x)
+    keepdims = flag(call, "keepdims", keepdims)
     axes = _free_axes(call, tile.ndim, axis)
     left = [d for d in range(tile.ndim) if d not in axes]
     shape = [1 if d in axes else Axis(d) for d in range(tile.ndim) if keepdims or d not in axes]

@@ -31,7 +31,7 @@ from nkijit.dialects.access import DynamicSlice
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.language.composites import where_into
 from nkijit.language.creation import checked_dims
-from nkijit.tracing.dtype_names import as_dtype
+from nkijit.tracing.checks import dtype_named, refuse
 from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracer import tracer_for
 
@@ -217,10 +217,14 @@ def static_cast(input_data: Any, dtype: Any) -> Any:
     """
     if isinstance(input_data, (ClassicTensor, NkiTensor)):
         return copy(input_data, dtype=dtype)
-    element = as_numpy(as_dtype(dtype).name)
-    if hasattr(input_data, "astype"):
-        return input_data.astype(element)
-    return np.asarray(input_data).astype(element)[()]
+    call = "nl.static_cast"
+    element = as_numpy(dtype_named(call, "dtype", dtype).name)
+    try:
+        if hasattr(input_data, "astype"):
+            return input_data.astype(element)
+        return np.asarray(input_data).astype(element)[()]
+    except (TypeError, ValueError, OverflowError) as error:
+        refuse(call, f"'input_data' has no numbers of type {element}: {error}")
 
 
 def device_print(prefix: Any, x: Any, *, mask: Any = None, **kwargs: Any) -> None:

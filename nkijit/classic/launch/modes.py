@@ -15,6 +15,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar
 
+from nkijit.dialects.python_values import one_line
 from nkijit.dialects.spelling import did_you_mean
 from nkijit.host.output_files import StrPath, write_text
 from nkijit.kernels.arguments import ArgumentTypeError, TensorSpec
@@ -40,7 +41,7 @@ class Latency:
     def get_latency_percentile(self, percentile: int) -> float:
         """Return microseconds. Raises ValueError for a percentile that is not in `PERCENTILES`."""
         if percentile not in PERCENTILES:
-            raise ValueError(f"there are percentiles {PERCENTILES}, got {percentile!r}")
+            raise ValueError(f"there are percentiles {PERCENTILES}, got {one_line(percentile)}")
         return self._microseconds
 
 
@@ -261,9 +262,11 @@ def _write(texts: Mapping[Path, str]) -> None:
 
 def _expect(kind: Any, name: str, value: Any) -> None:
     if not isinstance(value, kind):
-        raise ArgumentTypeError(f"option '{name}' of nki.jit is {value!r}")
+        raise ArgumentTypeError(f"option '{name}' of nki.jit is {one_line(value)}")
 
 
 def _expect_count(name: str, value: Any, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ArgumentTypeError(f"option '{name}' is an integer from {least} on, got {value!r}")
+        raise ArgumentTypeError(
+            f"option '{name}' is an integer from {least} on, got {one_line(value)}"
+        )

@@ -15,6 +15,7 @@ from nkijit.classic.indexing.selection import Shape
 from nkijit.classic.tensors.tensors import ClassicTensor, element_of
 from nkijit.dialects.access import AccessPattern, DynamicSlice, slice_of_range
 from nkijit.dialects.hardware.words import MemoryRegion
+from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.classic import OUT_OF_BOUNDS, TILE_EXPECTED
 from nkijit.tracing.tensor import NkiTensor
 
@@ -89,7 +90,9 @@ class Blocks(ClassicTensor):
             try:
                 number = int(item.__index__())
             except (AttributeError, TypeError):
-                self.fail(TILE_EXPECTED, f"block index {item!r}; legal: an integer or a slice")
+                self.fail(
+                    TILE_EXPECTED, f"block index {one_line(item)}; legal: an integer or a slice"
+                )
             if not -size <= number < size:
                 self.fail(OUT_OF_BOUNDS, f"block index {number} of {size}")
             chosen.append(range(number % size, number % size + 1))

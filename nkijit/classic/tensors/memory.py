@@ -6,15 +6,17 @@ Source: NKI API reference 2.26, nki.compiler; NKI direct allocation guide.
 from __future__ import annotations
 
 import inspect
-import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, cast
 
+from nkijit.classic.indexing.expressions import as_integer
 from nkijit.dialects.hardware.targets import start_partitions
 from nkijit.dialects.hardware.words import MemoryRegion
+from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.classic_kernels import DIRECT_ALLOCATION
+from nkijit.tracing.checks import refuse, result_of
 from nkijit.tracing.tracer import Tracer, tracer_for
 
 
@@ -34,7 +36,8 @@ class DirectAllocation:
     def of(region: MemoryRegion, function: Any) -> DirectAllocation:
         """Raises TypeError for a function that cannot be called."""
         if not callable(function):
-            raise TypeError(f"alloc expects a function, got {function!r}")
+            message = f"alloc expects a function, got {one_line(function)}"
+            refuse("alloc", message, error=TypeError)
         return DirectAllocation(region, function)
 
     def address(
@@ -54,7 +57,9 @@ class DirectAllocation:
         if numbers is None:
             expected = ", ".join(parts)
             tracer.fail(
-                DIRECT_ALLOCATION, call, f"{shown} is placed at {place!r}; expected ({expected})"
+                DIRECT_ALLOCATION,
+                call,
+                f"{shown} is placed at {one_line(place)}; expected ({expected})",
             )
         if not (self._fits_sbuf if self._in_sbuf else _fits_psum)(tracer, partitions, numbers):
             named = ", ".join(f"{part} {n}" for part, n in zip(parts, numbers, strict=True))
@@ -81,7 +86,7 @@ def _call(function: Callable[..., Any], *given: Any) -> Any:
     try:
         inspect.signature(function).bind(**named)
     except (TypeError, ValueError):
-        return function(*given)
+        return result_of("alloc", "func", function, *given)
     return function(**named)
 
 
@@ -95,11 +100,12 @@ def _integers(place: Any, count: int) -> tuple[int, ...] | None:
     """Return a sequence of `count` integers as a tuple; None for anything else."""
     if not isinstance(place, (tuple, list)):
         return None
-    try:
-        numbers = tuple(operator.index(part) for part in cast("Sequence[Any]", place))
-    except TypeError:
-        return None
-    return numbers if len(numbers) == count else None
+    numbers = [as_integer(part) for part in cast("Sequence[Any]", place)]
+    return (
+        None
+        if None in numbers or len(numbers) != count
+        else cast("tuple[int, ...]", tuple(numbers))
+    )
 
 
 class Modulo:
@@ -110,15 +116,17 @@ class Modulo:
 
         Raises ValueError for a count below 1 or a negative base.
         """
-        given = tuple(counts)
-        if any(operator.index(count) < 1 for count in given) or operator.index(base) < 0:
-            raise ValueError(
+        given = counts if isinstance(counts, (tuple, list)) else (counts,)
+        places, first = [as_integer(count) for count in given], as_integer(base)
+        if first is None or first < 0 or any(count is None or count < 1 for count in places):
+            refuse(
+                "mod_alloc",
                 f"'{name}' are positive numbers of places, from a base that is not negative; got "
-                f"{given} from {base}"
+                f"{one_line(counts)} from {one_line(base)}",
             )
         self._name = name
-        self._counts = given
-        self._base = base
+        self._counts = cast("tuple[int, ...]", tuple(places))
+        self._base = first
 
     def __call__(self, index: tuple[int, ...], size: int) -> int:
         counts = self._counts or (1,) * len(index)

@@ -19,7 +19,7 @@ from xdsl.ir import SSAValue
 
 from nkijit.classic.destinations.forwarding import Fresh
 from nkijit.classic.indexing.boxes import TileBox
-from nkijit.classic.indexing.expressions import Index, Mask
+from nkijit.classic.indexing.expressions import Index, Mask, as_integer
 from nkijit.classic.indexing.masked_regions import MaskedRegion
 from nkijit.classic.indexing.selection import (
     BASIC,
@@ -38,6 +38,7 @@ from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.dtypes import DTYPES, Kind
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.views import ViewOp
+from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.classic import (
     DYNAMIC_CONTROL_FLOW,
     INDEX_1D,
@@ -145,7 +146,7 @@ class ClassicTensor:
 
     def reshape(self, shape: Any) -> ClassicTensor:
         """The same elements in another shape, without a copy."""
-        return ClassicTile(self.whole().reshape(tuple(shape)))
+        return ClassicTile(self.whole().reshape(shape))
 
     def view(self, dtype: Any) -> ClassicTensor:
         """The same bits as elements of another type, without a copy."""
@@ -153,8 +154,9 @@ class ClassicTensor:
 
     def assert_shape(self, shape: Any) -> ClassicTensor:
         """Return the tensor itself if it has the given shape; else end the trace."""
-        if tuple(shape) != self.shape:
-            self.fail(TILE_EXPECTED, f"its shape is {self.shape}, not {tuple(shape)}")
+        given = tuple(cast("Sequence[Any]", shape)) if isinstance(shape, (tuple, list)) else shape
+        if not isinstance(given, tuple) or given != self.shape:
+            self.fail(TILE_EXPECTED, f"its shape is {self.shape}, not {one_line(given)}")
         return self
 
     if TYPE_CHECKING:  # added by `operations`, which uses tensors
@@ -417,12 +419,9 @@ class Selected(ClassicTensor):
         return self._runtime is not None
 
     def _integer(self, dim: int, key: Any) -> int:
-        try:
-            number = int(key.__index__())
-            if isinstance(key, bool):
-                raise TypeError
-        except (AttributeError, TypeError):
-            self.fail(MIXED_INDEXING, f"index {key!r} of dimension {dim}")
+        number = as_integer(key)
+        if number is None:
+            self.fail(MIXED_INDEXING, f"index {one_line(key)} of dimension {dim}")
         return number + self._base.shape[dim] if number < 0 else number
 
     @property

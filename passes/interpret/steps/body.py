@@ -7,7 +7,6 @@ meeting.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -28,6 +27,7 @@ from nkijit.dialects.nki.loops import condition_of
 from nkijit.dialects.nki.registers import ReadRegisterOp, RegisterOp
 from nkijit.dialects.nki.views import base_of, leaves_its_tensor
 from nkijit.dialects.tiles import info_of
+from nkijit.passes.diagnostics.environment import limit_of
 from nkijit.passes.interpret.records.binding import Binding
 from nkijit.passes.interpret.records.environment import Env, Slots, Step, unwritten
 from nkijit.passes.interpret.records.errors import InterpretationError, failure
@@ -320,12 +320,10 @@ def _not_equal(slots: Slots, op: CmpiOp) -> Step:
 
 def loop_limit() -> int:
     """Return the maximum number of iterations; NKIJIT_LOOP_LIMIT overrides the default."""
-    text = os.environ.get(LOOP_LIMIT_VARIABLE)
-    if text is None:
-        return LOOP_LIMIT
-    if not text.isdecimal() or int(text) < 1:
-        raise InterpretationError(f"{LOOP_LIMIT_VARIABLE} is '{text}', expected a positive integer")
-    return int(text)
+    try:
+        return limit_of(LOOP_LIMIT_VARIABLE, LOOP_LIMIT)
+    except ValueError as error:
+        raise InterpretationError(str(error)) from None
 
 
 def runaway(op: Operation, limit: int) -> InterpretationError:

@@ -91,7 +91,7 @@ def test_errors_with_a_closed_reader(kernel):
 @pytest.mark.parametrize(
     ("number", "status", "said"),
     [
-        (signal.SIGINT, 130, "interrupted\n"),
+        (signal.SIGINT, 130, "interrupted at {file}:{line}\n"),
         (signal.SIGTERM, 143, ""),
         (signal.SIGHUP, 129, ""),
     ],
@@ -107,6 +107,9 @@ def test_a_command_that_is_stopped(number, status, said, kernel, tmp_path):
         assert process.stdout.readline() == "waiting\n"
         process.send_signal(number)
         printed, errors = process.communicate()
+    lines = kernel.read_text(encoding="utf-8").splitlines()
+    line = next(number for number, text in enumerate(lines, 1) if "sleep(" in text)
+    said = said.format(file=kernel, line=line)
     assert (printed, errors, process.returncode) == ("", said, status)
     assert output.read_text(encoding="utf-8") == "before"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["long.py", "out.mlir"]
