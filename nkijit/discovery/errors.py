@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dis
 import traceback
+from types import FrameType
 
 from xdsl.utils.exceptions import ArgSpecParseError, DiagnosticException, ParseError
 from xdsl.utils.lexer import Span
@@ -52,11 +53,7 @@ def _message_of(error: BaseException) -> tuple[str, tuple[Position, ...]]:
     if isinstance(error, SyntaxError):
         place = Position(error.filename or "", error.lineno or 1, error.offset or 1)
         return "".join(traceback.format_exception_only(error)), (place,) if error.filename else ()
-    frames = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if not is_library_file(frame.filename) and not frame.filename.startswith("<frozen")
-    ]
+    frames = _user_frames(error)
     named = "".join(traceback.format_exception_only(error))
     if not frames:
         return named if _is_defect(error) else f"error: {error}", ()
@@ -65,12 +62,33 @@ def _message_of(error: BaseException) -> tuple[str, tuple[Position, ...]]:
     return "".join(shown), tuple(where)
 
 
+def _user_frames(error: BaseException) -> list[traceback.FrameSummary]:
+    """Return the frames of an exception's traceback that are of the user's code."""
+    shown = traceback.extract_tb(error.__traceback__)
+    frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
+    return [entry for entry, frame in zip(shown, frames, strict=True) if not _is_of_library(frame)]
+
+
+def _is_of_library(frame: FrameType) -> bool:
+    """Whether a frame is of a library, or of code that a library creates."""
+    file = frame.f_code.co_filename
+    if file == "<string>":
+        file = str(frame.f_globals.get("__file__", file))
+    return is_library_file(file) or file.startswith("<frozen")
+
+
+_DEEP = 50
+"""The number of the user's frames above which a RecursionError is about the user's functions."""
+
+
 def _is_defect(error: BaseException) -> bool:
     """Whether an exception is unintended: library code raised it, but not by a `raise` statement.
 
     A failed `assert` is unintended as well. Errors of the operating system (files, memory) and
-    modules that are not installed are not defects.
+    modules that are not installed are not defects. Recursion in the user's code is none, either.
     """
+    if isinstance(error, RecursionError) and len(_user_frames(error)) > _DEEP:
+        return False
     if isinstance(error, (OSError, MemoryError, ImportError, SyntaxError, ArgSpecParseError)):
         return False
     entry = error.__traceback__

@@ -607,12 +607,13 @@ class Kernel(Generic[_P]):
             return self._parameter(NkiTensor(spec.shape, dtype.name, storage))
 
         body = map_tensors(arguments, tensor_of)
+        passes: list[Diagnostic] | None
         call = inspect.BoundArguments(self._parameters, cast(Any, body))
         try:
             result = tracer.run(lambda: self._body(tracer, call))
         except NkiValidationError as error:
             # The findings name the user's lines; frames inside nkijit would only hide them.
-            passes: list[Diagnostic] | None = [] if tracer.is_too_long else None
+            passes = [] if tracer.is_too_long else None
             found = findings([tracer.kernel], error.diagnostics, complete=False, found=passes)
             raise type(error)(found) from None
         except Exception as error:
@@ -625,7 +626,9 @@ class Kernel(Generic[_P]):
                 raise error_of(error, found) from None
             if isinstance(error, TypeError):
                 note_misspelling(error, self._GENERATION)
-            found = findings([tracer.kernel], tracer.diagnostics, complete=False)
+            # Loops that are nested too deeply for Python are so for the passes, too.
+            passes = [] if isinstance(error, RecursionError) else None
+            found = findings([tracer.kernel], tracer.diagnostics, complete=False, found=passes)
             if found:
                 error.add_note(f"nkijit found before this:\n{render(found)}")
             raise

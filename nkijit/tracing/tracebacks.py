@@ -11,6 +11,7 @@ from typing import ParamSpec, TypeVar
 from nkijit.host.installed import is_library_file
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.tracing.locations import author_frame, frame_at, is_internal
+from nkijit.tracing.tracer import active_tracer
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -25,6 +26,8 @@ def without_own_frames(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
     @functools.wraps(function)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        if active_tracer() is not None:  # the call of the outermost kernel does it
+            return function(*args, **kwargs)
         try:
             return function(*args, **kwargs)
         # A bare `raise` does not add this frame again.
