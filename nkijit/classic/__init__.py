@@ -7,7 +7,6 @@ of the current API, so everything after the trace is the same for both.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn, ParamSpec, overload
 
@@ -112,7 +111,7 @@ def _decorated(function: Any, mode: str, options: Mapping[str, Any]) -> Any:
     platform = None if platform is None else platform_name(platform)
     chosen = mode_named(mode, given)
     if function is None:
-        return functools.partial(_decorated, mode=mode, options=options)
+        return lambda function: _decorated(function, mode, options)
     kept = compiler_options(mode, given)
     if isinstance(function, ClassicKernel):
         if isinstance(function.mode, Trace) and mode != "trace":

@@ -21,6 +21,7 @@ from nkijit.dialects.collection import without_collection
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion, nc_version
 from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.python_values import one_line
 from nkijit.dialects.tiles import memref_type
 from nkijit.host.file_state import FileState
 from nkijit.kernels.arguments import (
@@ -179,7 +180,7 @@ class Kernel(Generic[_P]):
                 return self._changed(grid=cores)
         raise UnsupportedError(
             f"kernel '{self.__name__}': a launch grid is {' or '.join(map(str, GRIDS))} cores, "
-            f"got {grid!r}"
+            f"got {one_line(grid)}"
         )
 
     def on_cores(self, cores: int) -> Self:
@@ -363,7 +364,8 @@ class Kernel(Generic[_P]):
             return record.bisect(against.record(*args, **kwargs))
         if callable(against):
             copies = [_copied(value) for value in args]
-            against = against(*copies, **{name: _copied(v) for name, v in kwargs.items()})
+            named = {name: _copied(value) for name, value in kwargs.items()}
+            against = _reference_of(against, copies, named)
         return record.bisect(against)
 
     def portability(self, /, *args: Any, nki: str | None = None, **kwargs: Any) -> Findings:
@@ -428,6 +430,8 @@ class Kernel(Generic[_P]):
 
         They are options of the vendor's compiler, which nkijit stores and does not use.
         """
+        if not isinstance(cast(Any, options), Mapping):
+            raise ArgumentTypeError(f"with_options expects a mapping, got {one_line(options)}")
         return self._changed(options={**self.options, **options})
 
     def with_schedule(self, schedule: Sequence[Any]) -> Self:
@@ -441,14 +445,21 @@ class Kernel(Generic[_P]):
         are findings of the kernel. Source: NKI guide, scheduling APIs.
         """
         edges: list[tuple[str, str]] = []
+        if not isinstance(cast(Any, schedule), (tuple, list)):
+            raise ArgumentTypeError(
+                f"with_schedule expects a list of pairs, got {one_line(schedule)}"
+            )
         for entry in schedule:
             parts = cast("Sequence[Any]", entry if isinstance(entry, (tuple, list)) else ())
             if len(parts) != 2:
-                raise ArgumentTypeError(f"with_schedule expects pairs of names, got {entry!r}")
+                raise ArgumentTypeError(
+                    f"with_schedule expects pairs of names, got {one_line(entry)}"
+                )
             consumer, before = parts
-            producers = [before] if isinstance(before, str) else list(cast(Sequence[Any], before))
+            several = isinstance(before, (tuple, list))
+            producers = list(cast(Sequence[Any], before)) if several else [before]
             if not all(isinstance(name, str) for name in (consumer, *producers)):
-                raise ArgumentTypeError(f"with_schedule expects names, got {entry!r}")
+                raise ArgumentTypeError(f"with_schedule expects names, got {one_line(entry)}")
             edges += [(consumer, producer) for producer in producers]
         return self._changed(schedule=(*self._schedule, *edges))
 
@@ -485,8 +496,9 @@ class Kernel(Generic[_P]):
             for name, value in arguments.items():
                 if not _have_same_trace(first[name], value):
                     raise ArgumentTypeError(
-                        f"argument '{name}' is {value!r} on rank {rank} and {first[name]!r} on "
-                        "rank 0; all ranks run one kernel, only the contents of arrays may differ"
+                        f"argument '{name}' is {one_line(value)} on rank {rank} and "
+                        f"{one_line(first[name])} on rank 0; all ranks run one kernel, only the "
+                        "contents of arrays may differ"
                     )
         traced = self._specialise(*collected[0])
         values = [[tensor.value for tensor in tensors] for _, tensors in collected]
@@ -651,6 +663,19 @@ class Kernel(Generic[_P]):
 def _copied(value: Any) -> Any:
     """Return a copy of an array; any other value is returned itself."""
     return np.copy(cast(Any, value)) if isinstance(value, np.ndarray) else value
+
+
+def _reference_of(
+    against: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Any:
+    """Return the result of a reference. Raises ArgumentTypeError unless it takes the arguments."""
+    try:
+        return against(*args, **kwargs)
+    except TypeError as error:
+        trace = error.__traceback__
+        if trace is not None and trace.tb_next is None:  # not raised inside of it
+            raise ArgumentTypeError(f"bisect calls 'against', but: {error}") from None
+        raise
 
 
 def _is_number(value: Any, number: int) -> bool:

@@ -35,7 +35,11 @@ def without_own_frames(function: Callable[_P, _R]) -> Callable[_P, _R]:
             error.__traceback__ = None
             raise
         except Exception as error:
-            error.__traceback__ = _without_inner_frames(error.__traceback__)
+            trace = error.__traceback__
+            if trace is not None and trace.tb_next is None:  # the arguments do not match
+                error.__traceback__ = None
+            else:
+                error.__traceback__ = _without_inner_frames(trace)
             raise
 
     return call

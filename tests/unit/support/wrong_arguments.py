@@ -23,7 +23,7 @@ from random import Random
 from types import FrameType
 from typing import Any
 
-from support.valid_calls import Setting, ValidCall, classic_calls, current_calls
+from support.valid_calls import Setting, ValidCall, classic_calls, current_calls, outside_calls
 
 from nkijit.host.installed import is_library_file
 from nkijit.passes.diagnostics.errors import NkiValidationError
@@ -250,10 +250,12 @@ def _problem_of_error(error: BaseException, setting: Setting) -> str | None:
 def _is_intended(error: BaseException, entry: Any, setting: Setting) -> bool:
     """Whether nkijit itself raises an exception, of a class that its documentation names."""
     code = entry.tb_frame.f_code
-    if not is_internal(code) or dis.opname[code.co_code[entry.tb_lasti]] != "RAISE_VARARGS":
+    if dis.opname[code.co_code[entry.tb_lasti]] != "RAISE_VARARGS":
         return False
+    if not is_internal(code):
+        return code.co_filename == inspect.__file__ and isinstance(error, TypeError)
     if not setting.in_kernel:
-        return isinstance(error, (TypeError, ValueError, NotImplementedError, AttributeError))
+        return not isinstance(error, AssertionError)
     return isinstance(error, (TypeError, NotImplementedError))
 
 
@@ -274,7 +276,7 @@ def _last_calls(error: BaseException) -> str:
 
 def all_calls() -> list[ValidCall]:
     """Return a valid call of each public function."""
-    return [*current_calls(), *classic_calls()]
+    return [*current_calls(), *classic_calls(), *outside_calls()]
 
 
 def names_of(setting: Setting) -> dict[str, Any]:
