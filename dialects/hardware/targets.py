@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from os import PathLike
+from typing import Any, cast
 
 from nkijit.dialects.hardware.timing import TIMINGS, Timing, load_timing
 from nkijit.dialects.hardware.words import engine, nc_version
+from nkijit.dialects.python_values import one_line
 
 PARTITIONS_PER_GPSIMD_CORE = 16
 """Number of neighbouring partitions that each of the GpSimd Engine's eight cores processes."""
@@ -199,11 +201,11 @@ DEFAULT_PLATFORM = "trn3"
 
 def target_named(name: str) -> Target:
     """Return the target called `name`. Raises ValueError with the known names if there is none."""
-    try:
-        return TARGETS[PLATFORM_NAMES[name]]
-    except KeyError:
-        known = ", ".join(PLATFORM_NAMES)
-        raise ValueError(f"unknown platform target '{name}'; known: {known}") from None
+    version = PLATFORM_NAMES.get(name) if isinstance(cast(Any, name), str) else None
+    if version is None:
+        shown = f"'{name}'" if isinstance(cast(Any, name), str) else one_line(name)
+        raise ValueError(f"unknown platform target {shown}; known: {', '.join(PLATFORM_NAMES)}")
+    return TARGETS[version]
 
 
 def with_timing(target: Target, path: str | PathLike[str]) -> Target:

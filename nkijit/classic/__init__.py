@@ -7,7 +7,6 @@ of the current API, so everything after the trace is the same for both APIs.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn, ParamSpec, overload
 
@@ -112,7 +111,11 @@ def _decorated(function: Any, mode: str, options: Mapping[str, Any]) -> Any:
     platform = None if platform is None else platform_name(platform)
     chosen = mode_named(mode, given)
     if function is None:
-        return functools.partial(_decorated, mode=mode, options=options)
+
+        def decorate(function: Any) -> Any:
+            return _decorated(function, mode, options)
+
+        return decorate
     kept = compiler_options(mode, given)
     if isinstance(function, ClassicKernel):
         if isinstance(function.mode, Trace) and mode != "trace":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from types import FrameType
 
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 from xdsl.utils.lexer import Span
@@ -55,17 +56,28 @@ def _message_of(error: BaseException) -> tuple[str, tuple[Position, ...]]:
     if isinstance(error, SyntaxError):
         place = Position(error.filename or "", error.lineno or 1, error.offset or 1)
         return "".join(traceback.format_exception_only(error)), (place,) if error.filename else ()
-    frames = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if not is_library_file(frame.filename) and not frame.filename.startswith("<frozen")
-    ]
+    frames = _user_frames(error)
     named = "".join(traceback.format_exception_only(error))
     if not frames:
         return named if is_defect(error) else f"error: {with_notes(error)}", ()
     shown = ["Traceback (most recent call last):\n", *traceback.format_list(frames), named]
     where = [Position(f.filename, f.lineno or 1, (f.colno or 0) + 1) for f in reversed(frames)]
     return "".join(shown), tuple(where)
+
+
+def _user_frames(error: BaseException) -> list[traceback.FrameSummary]:
+    """Return the frames of an exception's traceback that are of the user's code."""
+    shown = traceback.extract_tb(error.__traceback__)
+    frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
+    return [entry for entry, frame in zip(shown, frames, strict=True) if not _is_of_library(frame)]
+
+
+def _is_of_library(frame: FrameType) -> bool:
+    """Whether a frame is of a library, or of code that a library creates."""
+    file = frame.f_code.co_filename
+    if file == "<string>":
+        file = str(frame.f_globals.get("__file__", file))
+    return is_library_file(file) or file.startswith("<frozen")
 
 
 def _library_frames(error: BaseException) -> str:

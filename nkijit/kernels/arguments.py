@@ -7,12 +7,14 @@ import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
+from itertools import islice
 from math import prod
 from typing import Any, cast
 
 import numpy as np
 
 from nkijit.dialects.access import MAX_ELEMENTS
+from nkijit.dialects.python_values import as_index, one_line
 from nkijit.dialects.tiles import MAX_RANK
 from nkijit.host.attributes import attributes_of
 from nkijit.host.installed import SCALARS, is_constant_class
@@ -32,10 +34,15 @@ class TensorSpec:
 
     def __init__(self, shape: Sequence[int], dtype: Any):
         """Raises ValueError for an unknown data type or a shape that is not positive."""
-        dims = tuple(int(dim) for dim in shape)
-        if not dims or min(dims) < 1:
-            raise ValueError(f"expected positive dimensions, got {shape!r}")
-        object.__setattr__(self, "shape", dims)
+        try:
+            dims = [as_index(dim) for dim in islice(shape, MAX_RANK + 1)]
+        except TypeError:
+            dims = []
+        if not dims or any(dim is None or dim < 1 for dim in dims):
+            raise ValueError(f"expected positive dimensions, got {one_line(shape)}")
+        sizes = cast("list[int]", dims)
+        _check_size(sizes)
+        object.__setattr__(self, "shape", tuple(sizes))
         object.__setattr__(self, "dtype", as_dtype(dtype).name)
 
     @staticmethod
@@ -52,18 +59,21 @@ class TensorSpec:
         Raises ValueError for other texts, unknown data types, and tensors that are too large.
         Example: `TensorSpec.parse("128x512:bfloat16")` is `TensorSpec((128, 512), "bfloat16")`.
         """
-        match = _TEXT.fullmatch(text)
+        match = _TEXT.fullmatch(text) if isinstance(cast(Any, text), str) else None
         if match is None:
-            raise ValueError(f"expected SHAPE:DTYPE, e.g. 128x512:float32, got {text!r}")
-        dims = [int(dim) for dim in match["shape"].split("x")]
-        if len(dims) > MAX_RANK:
-            raise ValueError(f"a tensor has at most {MAX_RANK} dimensions")
-        if prod(dims) > MAX_ELEMENTS:
-            raise ValueError(f"the tensor has more than {MAX_ELEMENTS} elements")
-        return cls(dims, match["dtype"])
+            raise ValueError(f"expected SHAPE:DTYPE, e.g. 128x512:float32, got {one_line(text)}")
+        return cls([int(dim) for dim in match["shape"].split("x")], match["dtype"])
 
     def __str__(self) -> str:
         return f"{'x'.join(map(str, self.shape))}:{self.dtype}"
+
+
+def _check_size(dims: Sequence[int]) -> None:
+    """Raise ValueError for a tensor that is too large for every memory."""
+    if len(dims) > MAX_RANK:
+        raise ValueError(f"a tensor has at most {MAX_RANK} dimensions")
+    if prod(dims) > MAX_ELEMENTS:
+        raise ValueError(f"the tensor has more than {MAX_ELEMENTS} elements")
 
 
 _TEXT = re.compile(r"(?P<shape>[0-9]{1,18}(?:x[0-9]{1,18})*):(?P<dtype>.*)", re.DOTALL)

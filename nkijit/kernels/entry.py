@@ -5,8 +5,12 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
+from types import BuiltinFunctionType
 from typing import Any, ParamSpec, cast, overload
 
+import numpy as np
+
+from nkijit.dialects.python_values import one_line
 from nkijit.dialects.spelling import did_you_mean
 from nkijit.kernels.arguments import ArgumentTypeError
 from nkijit.kernels.kernel import Kernel, UnsupportedError
@@ -72,10 +76,11 @@ def jit(
     """
     if wrong := unknown_options(options, ("mode", "platform_target", *COMPILER_OPTIONS)):
         raise UnsupportedError(wrong)
-    if mode not in _MODES:
+    word = mode if isinstance(cast(Any, mode), str) else ""
+    if word not in _MODES:
         raise UnsupportedError(
-            f"nki.jit does not model mode={mode!r}, only {', '.join(_MODES)}; a call always "
-            f"interprets the kernel on this machine{did_you_mean(str(mode), _MODES)}"
+            f"nki.jit does not model mode={one_line(mode)}, only {', '.join(_MODES)}; a call "
+            f"always interprets the kernel on this machine{did_you_mean(word, _MODES)}"
         )
     name = None if platform_target is None else platform_name(platform_target)
     if fn is None:
@@ -94,8 +99,8 @@ def check_function(fn: Any) -> None:
     if isinstance(fn, (staticmethod, classmethod)):
         kind = type(cast(Any, fn)).__name__
         raise ArgumentTypeError(f"@nki.jit stands below @{kind}, next to the function")
-    if isinstance(fn, type) or not callable(fn):
-        raise ArgumentTypeError(f"nki.jit expects a function, got {fn!r}")
+    if isinstance(fn, (type, BuiltinFunctionType, np.ufunc)) or not callable(fn):
+        raise ArgumentTypeError(f"nki.jit expects a function, got {one_line(fn)}")
     if inspect.isgeneratorfunction(fn) or inspect.iscoroutinefunction(fn):
         raise ArgumentTypeError(
             f"nki.jit expects a function that runs to its end when called; '{fn.__name__}' is a "
@@ -151,4 +156,7 @@ def simulate(kernel: Kernel[_P] | Callable[_P, Any], *, strict: bool | None = No
 
 
 def _kernel_of(kernel: Kernel[_P] | Callable[_P, Any]) -> Kernel[_P]:
-    return kernel if isinstance(kernel, Kernel) else jit(kernel)
+    if isinstance(kernel, Kernel):
+        return kernel
+    check_function(kernel)
+    return jit(kernel)

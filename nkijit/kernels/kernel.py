@@ -20,6 +20,7 @@ from nkijit.dialects.collection import without_collection
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion, nc_version
 from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.tiles import memref_type
 from nkijit.host.file_state import FileState
@@ -184,7 +185,7 @@ class Kernel(Generic[_P]):
                 return self._changed(grid=cores)
         raise UnsupportedError(
             f"kernel '{self.__name__}': a launch grid is {' or '.join(map(str, GRIDS))} cores, "
-            f"got {grid!r}"
+            f"got {one_line(grid)}"
         )
 
     def on_cores(self, cores: int) -> Self:
@@ -375,7 +376,8 @@ class Kernel(Generic[_P]):
             return record.bisect(against.record(*args, **kwargs))
         if callable(against):
             copies = [_copied(value) for value in args]
-            against = against(*copies, **{name: _copied(v) for name, v in kwargs.items()})
+            named = {name: _copied(value) for name, value in kwargs.items()}
+            against = _reference_of(against, copies, named)
         return record.bisect(against)
 
     def portability(self, /, *args: Any, nki: str | None = None, **kwargs: Any) -> Findings:
@@ -440,6 +442,8 @@ class Kernel(Generic[_P]):
 
         `options` are for the vendor's compiler; nkijit stores these options and does not use them.
         """
+        if not isinstance(cast(Any, options), Mapping):
+            raise ArgumentTypeError(f"with_options expects a mapping, got {one_line(options)}")
         return self._changed(options={**self.options, **options})
 
     def with_schedule(self, schedule: Sequence[Any]) -> Self:
@@ -453,14 +457,21 @@ class Kernel(Generic[_P]):
         are findings of the kernel. Source: NKI guide, scheduling APIs.
         """
         edges: list[tuple[str, str]] = []
+        if not isinstance(cast(Any, schedule), (tuple, list)):
+            raise ArgumentTypeError(
+                f"with_schedule expects a list of pairs, got {one_line(schedule)}"
+            )
         for entry in schedule:
             parts = cast("Sequence[Any]", entry if isinstance(entry, (tuple, list)) else ())
             if len(parts) != 2:
-                raise ArgumentTypeError(f"with_schedule expects pairs of names, got {entry!r}")
+                raise ArgumentTypeError(
+                    f"with_schedule expects pairs of names, got {one_line(entry)}"
+                )
             consumer, before = parts
-            producers = [before] if isinstance(before, str) else list(cast(Sequence[Any], before))
+            several = isinstance(before, (tuple, list))
+            producers = list(cast(Sequence[Any], before)) if several else [before]
             if not all(isinstance(name, str) for name in (consumer, *producers)):
-                raise ArgumentTypeError(f"with_schedule expects names, got {entry!r}")
+                raise ArgumentTypeError(f"with_schedule expects names, got {one_line(entry)}")
             edges += [(consumer, producer) for producer in producers]
         return self._changed(schedule=(*self._schedule, *edges))
 
@@ -524,8 +535,9 @@ class Kernel(Generic[_P]):
             for name, value in arguments.items():
                 if not _have_same_trace(first[name], value):
                     raise ArgumentTypeError(
-                        f"argument '{name}' is {value!r} on rank {rank} and {first[name]!r} on "
-                        "rank 0; all ranks run one kernel, only the contents of arrays may differ"
+                        f"argument '{name}' is {one_line(value)} on rank {rank} and "
+                        f"{one_line(first[name])} on rank 0; all ranks run one kernel, only the "
+                        "contents of arrays may differ"
                     )
         traced = self._specialise(*collected[0])
         values = [[tensor.value for tensor in tensors] for _, tensors in collected]
@@ -650,6 +662,7 @@ class Kernel(Generic[_P]):
             return self._parameter(NkiTensor(spec.shape, dtype.name, storage))
 
         body = map_tensors(arguments, tensor_of)
+        passes: list[Diagnostic] | None
         call = inspect.BoundArguments(self._parameters, cast(Any, body))
         try:
             result = tracer.run(lambda: self._body(tracer, call))
@@ -660,18 +673,25 @@ class Kernel(Generic[_P]):
             raise type(error)(self._found(tracer, recorded)) from None
         except Exception as error:
             recorded = without_consequences(tracer.diagnostics, error)
+            # Loops that are nested too deeply for Python are so for the passes, too.
+            checked = not isinstance(error, RecursionError)
             finding = finding_of(error, self._function, self._GENERATION)
             if finding is None:
-                if found := self._found(tracer, recorded):
+                if found := self._found(tracer, recorded, passes=checked):
                     error.add_note(f"nkijit found before this:\n{render(found)}")
                 raise
-            raise error_with(error, self._found(tracer, recorded, finding)) from None
+            found = self._found(tracer, recorded, finding, passes=checked)
+            raise error_with(error, found) from None
         finish_trace(tracer, self._function, result)
         tracer.schedule(self._schedule, self._function)
         return tracer, result
 
     def _found(
-        self, tracer: Tracer, recorded: Sequence[Diagnostic], *ended: Diagnostic
+        self,
+        tracer: Tracer,
+        recorded: Sequence[Diagnostic],
+        *ended: Diagnostic,
+        passes: bool = True,
     ) -> Findings:
         """Return the findings of a trace that an exception ended.
 
@@ -679,10 +699,11 @@ class Kernel(Generic[_P]):
             tracer: the tracer, with the part of the kernel that was traced.
             recorded: the findings of tracing.
             ended: the finding for the exception. It left out no instruction before its line.
+            passes: whether the verification passes check the part that was traced.
         """
         kernels = [tracer.kernel]
-        complete = not tracer.is_too_long  # the passes would take long, too
-        found = found_by_passes(kernels, recorded, complete=False) if complete else []
+        passes = passes and not tracer.is_too_long  # the passes would take long, too
+        found = found_by_passes(kernels, recorded, complete=False) if passes else []
         return findings(kernels, [*recorded, *ended], complete=False, found=found)
 
     def _parameter(self, tensor: NkiTensor) -> Any:
@@ -700,6 +721,19 @@ class Kernel(Generic[_P]):
 def _copied(value: Any) -> Any:
     """Return a copy of an array; other values are returned unchanged."""
     return np.copy(cast(Any, value)) if isinstance(value, np.ndarray) else value
+
+
+def _reference_of(
+    against: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Any:
+    """Return the result of a reference. Raises ArgumentTypeError unless it takes the arguments."""
+    try:
+        return against(*args, **kwargs)
+    except TypeError as error:
+        trace = error.__traceback__
+        if trace is not None and trace.tb_next is None:  # not raised inside of it
+            raise ArgumentTypeError(f"bisect calls 'against', but: {error}") from None
+        raise
 
 
 def _is_number(value: Any, number: int) -> bool:

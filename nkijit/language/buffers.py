@@ -25,7 +25,7 @@ def is_hbm(buffer: MemoryRegion | str) -> bool:
 
     Source: NKI API reference, nki.language.is_hbm.
     """
-    return buffer in (MemoryRegion.private_hbm, MemoryRegion.shared_hbm)
+    return buffer is MemoryRegion.private_hbm or buffer is MemoryRegion.shared_hbm
 
 
 def is_on_chip(buffer: MemoryRegion | str) -> bool:
@@ -37,7 +37,7 @@ def is_on_chip(buffer: MemoryRegion | str) -> bool:
 
     Source: NKI API reference, nki.language.is_on_chip.
     """
-    return buffer in (MemoryRegion.sbuf, MemoryRegion.psum)
+    return buffer is MemoryRegion.sbuf or buffer is MemoryRegion.psum
 
 
 def is_psum(buffer: MemoryRegion | str) -> bool:

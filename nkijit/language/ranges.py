@@ -9,11 +9,10 @@ from typing import Any, cast
 
 from nkijit.dialects.access import DynamicSlice
 from nkijit.dialects.python_values import one_line
-from nkijit.dialects.rule_texts.operands import ARGUMENT
+from nkijit.tracing.checks import refuse
 from nkijit.tracing.hints import register_of
 from nkijit.tracing.registers import VirtualRegister
 from nkijit.tracing.tensor import NkiTensor
-from nkijit.tracing.tracer import Tracer, active_tracer
 
 
 def ds(start: int | VirtualRegister | NkiTensor, size: int) -> DynamicSlice:
@@ -70,27 +69,31 @@ def _range(call: str, start: int, stop: int | None, step: int) -> builtins.range
 
 
 def range_of(call: str, numbers: Mapping[str, Any]) -> builtins.range:
-    """Return Python's `range`; while tracing, an argument that is no integer is a finding.
+    """Return Python's `range`; an argument that is no integer ends the trace.
 
     Args:
         call: the function in messages.
         numbers: the arguments by the names of `range`, in its order.
     """
-    tracer = active_tracer()
-    if tracer is None:
-        return builtins.range(*numbers.values())
-    integers = {name: _integer(tracer, call, name, number) for name, number in numbers.items()}
+    integers = {name: _integer(call, name, number) for name, number in numbers.items()}
     if integers.get("step") == 0:
-        tracer.fail(ARGUMENT, call, "'step' is 0", "pass a positive or a negative step")
+        refuse(call, "'step' is 0", "pass a positive or a negative step")
     return builtins.range(*integers.values())
 
 
-def _integer(tracer: Tracer, call: str, name: str, number: Any) -> int:
+def _integer(call: str, name: str, number: Any) -> int:
     try:
-        return operator.index(number)
+        integer = operator.index(number)
     except TypeError:
         message = f"'{name}': expected an integer, got {one_line(number)}"
-        tracer.fail(ARGUMENT, call, message, _help_for_bound(number))
+        refuse(call, message, _help_for_bound(number), TypeError)
+    if not -_MOST <= integer <= _MOST:
+        refuse(call, f"'{name}': {one_line(number)} does not fit 64 bits")
+    return integer
+
+
+_MOST = 2**62
+"""The largest bound of a range: Python cannot count more iterations."""
 
 
 def _help_for_bound(number: Any) -> str:

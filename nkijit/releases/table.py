@@ -14,7 +14,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from importlib.resources import files
-from typing import Any
+from typing import Any, cast
+
+from nkijit.dialects.python_values import one_line
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -84,9 +86,13 @@ def release(version: str | None = None) -> Release:
     if version is None:
         return releases()[-1]
     by_version = {r.version: r for r in releases()}
-    found = by_version.get(version) or by_version.get(version.removesuffix(".0"))
+    found = None
+    if isinstance(cast(Any, version), str):
+        found = by_version.get(version) or by_version.get(version.removesuffix(".0"))
     if found is None:
-        raise ValueError(f"unknown release {version!r} of NKI; known: {', '.join(by_version)}")
+        raise ValueError(
+            f"unknown release {one_line(version)} of NKI; known: {', '.join(by_version)}"
+        )
     return found
 
 

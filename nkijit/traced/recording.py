@@ -173,7 +173,8 @@ class TracedRecording(values.Recording):
 def _described(value: Any) -> str:
     """Return a value for a message: an array as its shape and type."""
     shape = getattr(value, "shape", None)
-    return described(value) if shape is None else f"{value.dtype} of shape {tuple(shape)}"
+    is_array = isinstance(shape, tuple)
+    return f"{value.dtype} of shape {shape}" if is_array else described(value)
 
 
 @dataclass(frozen=True, slots=True)

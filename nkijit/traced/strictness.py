@@ -5,7 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from functools import cache
+from typing import Any, cast
 
+import numpy as np
+
+from nkijit.dialects.python_values import one_line
 from nkijit.passes.diagnostics.denial import Denial
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import warn_of
@@ -24,7 +28,9 @@ def is_strict(requested: bool | None, default: bool = True) -> bool:
     Raises ValueError when `NKIJIT_STRICT` is neither 0 nor 1.
     """
     if requested is not None:
-        return requested
+        if not isinstance(cast(Any, requested), (bool, np.bool_)):
+            raise TypeError(f"'strict' is True, False or None, got {one_line(requested)}")
+        return bool(requested)
     text = os.environ.get(STRICT_VARIABLE, "")
     if text not in ("", "0", "1"):
         raise ValueError(f"{STRICT_VARIABLE} is '{text}', expected 0 or 1")

@@ -25,6 +25,7 @@ from nkijit.tracing.locations import (
     location_at,
     span_at,
 )
+from nkijit.tracing.tracer import active_tracer
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -40,6 +41,8 @@ def without_own_frames(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
     @functools.wraps(function)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        if active_tracer() is not None:  # the call of the outermost kernel does it
+            return function(*args, **kwargs)
         try:
             return function(*args, **kwargs)
         # A bare `raise` does not add this frame again.
@@ -110,12 +113,17 @@ def _is_own(entry: TracebackType) -> bool:
     return is_internal(entry.tb_frame.f_code)
 
 
+_DEEP = 50
+"""The number of the user's frames above which a RecursionError is about the user's functions."""
+
+
 def is_defect(error: BaseException) -> bool:
     """Return whether an exception is a defect of library code.
 
     An exception is a defect if an expression of a library raised it, not a `raise` statement. A
     failed `assert` of a library is a defect as well. Errors of the operating system (files,
-    memory) and modules that are not installed are not defects.
+    memory) and modules that are not installed are not defects, and neither is recursion in the
+    user's code.
     """
     if isinstance(error, (OSError, MemoryError, ImportError, SyntaxError, ArgSpecParseError)):
         return False
@@ -123,6 +131,11 @@ def is_defect(error: BaseException) -> bool:
         return False
     entries = entries_of(error)
     if not entries or not _is_of_library(entries[-1]):
+        return False
+    if (
+        isinstance(error, RecursionError)
+        and sum(map(_is_of_library, entries)) < len(entries) - _DEEP
+    ):
         return False
     operation = dis.opname[entries[-1].tb_frame.f_code.co_code[entries[-1].tb_lasti]]
     return operation != "RAISE_VARARGS" or isinstance(error, AssertionError)

@@ -66,6 +66,10 @@ class spmd_dim:
         return 0
 
 
+_MOST_INSTANCES = 1 << 20
+"""The maximum number of instances of a grid; each of them is traced."""
+
+
 def _count(value: Any) -> int:
     try:
         number = 0 if isinstance(value, bool) else operator.index(value)
@@ -99,6 +103,10 @@ class LaunchGrid:
         if cores > MAX_CORES:
             raise ValueError(f"a grid is spread over up to {MAX_CORES} cores, got {one_line(dims)}")
         sizes = tuple(part.size for part in parts)
+        if prod(sizes) > _MOST_INSTANCES:
+            raise ValueError(
+                f"a grid has at most {_MOST_INSTANCES} instances, got {one_line(dims)}"
+            )
         placed = tuple(
             parts[spread[0]].core_of(at[spread[0]]) if spread else 0
             for at in product(*map(range, sizes))

@@ -15,6 +15,7 @@ from nkijit.classic.tensors.tensors import ClassicTensor, as_tensor, mark_masked
 from nkijit.dialects.rule_texts.classic import MASK_EXPRESSION
 from nkijit.dialects.rule_texts.operators import DMA_ARGUMENTS
 from nkijit.language.creation import checked_dims
+from nkijit.tracing.checks import dtype_named
 from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracer import tracer_for
 
@@ -90,8 +91,9 @@ def memset(
 
     Source: NKI API reference 2.26, nki.isa.memset.
     """
-    given = locals()
-    dims = checked_dims(tracer_for("nisa.memset"), "nisa.memset", given.pop("shape"))
+    given, call = locals(), "nisa.memset"
+    dtype_named(call, "dtype", dtype)
+    dims = checked_dims(tracer_for(call), call, given.pop("shape"))
     return returning("memset", _memset, given, dtype_of=(), spans=dims)
 
 

@@ -19,6 +19,7 @@ from nkijit.classic.grids.instances import Instance, active_instance
 from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.operands import ARGUMENT, UNSUPPORTED
 from nkijit.language.ranges import range_of
+from nkijit.tracing.checks import refuse
 from nkijit.tracing.tracer import tracer_for
 
 
@@ -131,7 +132,7 @@ def _range(call: str, args: Sequence[int]) -> range:
     """Return Python's `range`; while tracing, an argument that is no integer is a finding."""
     names = ("stop",) if len(args) == 1 else ("start", "stop", "step")
     if not 1 <= len(args) <= len(names):
-        return range(*args)
+        refuse(call, f"takes 1 to 3 integers, got {len(args)}", error=TypeError)
     return range_of(call, dict(zip(names, args, strict=False)))
 
 

@@ -31,7 +31,7 @@ from nkijit.dialects.access import DynamicSlice
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.language.composites import where_into
 from nkijit.language.creation import checked_dims
-from nkijit.tracing.checks import dtype_named, refuse
+from nkijit.tracing.checks import dtype_named, flag, refuse
 from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracer import tracer_for
 
@@ -46,11 +46,12 @@ def matmul(
     """
     call = "nl.matmul"
     refuse_rest(call, kwargs)
+    transposed = flag(call, "transpose_x", transpose_x)
     return functional(
         call,
-        composed(current.matmul, transpose_x=transpose_x),
+        composed(current.matmul, transpose_x=transposed),
         {"x": as_tensor(call, "x", x), "y": as_tensor(call, "y", y)},
-        axes={"x": (0, 1) if transpose_x else (1, 0), "y": (0, 2)},
+        axes={"x": (0, 1) if transposed else (1, 0), "y": (0, 2)},
         shape=(Axis(1), Axis(2)),
         dtype="float32",
         mask=mask,

@@ -180,9 +180,14 @@ class ClassicKernel(Kernel[_P]):
         return ClassicTile(tensor)
 
     def _found(
-        self, tracer: Tracer, recorded: Sequence[Diagnostic], *ended: Diagnostic
+        self,
+        tracer: Tracer,
+        recorded: Sequence[Diagnostic],
+        *ended: Diagnostic,
+        passes: bool = True,
     ) -> Findings:
-        return Findings(map(with_error_name, super()._found(tracer, recorded, *ended)))
+        found = super()._found(tracer, recorded, *ended, passes=passes)
+        return Findings(map(with_error_name, found))
 
     def _body(self, tracer: Tracer, call: inspect.BoundArguments) -> Any:
         function = with_conjunctions(self._function)

@@ -234,8 +234,9 @@ MODES: dict[str, type[Mode]] = {
 def mode_named(name: Any, options: Mapping[str, Any]) -> Mode:
     """Return a mode with options. Raises UnsupportedError for an unknown name or option."""
     if not isinstance(name, str) or name not in MODES:
-        hint = did_you_mean(str(name), MODES)
-        raise UnsupportedError(f"nki.jit has no mode {name!r}, only {', '.join(MODES)}{hint}")
+        hint = did_you_mean(name, MODES) if isinstance(name, str) else ""
+        known = ", ".join(MODES)
+        raise UnsupportedError(f"nki.jit has no mode {one_line(name)}, only {known}{hint}")
     kind = MODES[name]
     own = [field.name for field in fields(kind)]
     if wrong := unknown_options(

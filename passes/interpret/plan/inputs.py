@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from nkijit.dialects.python_values import one_line
 from nkijit.dialects.tiles import TileInfo, info_of
 from nkijit.passes.interpret.plan.lending import Copied, Lent, Loan, Use, all_of_it, rows_in
 from nkijit.passes.interpret.records.environment import Array, Slots, strided
@@ -69,7 +70,9 @@ class Input:
     def _checked(self, value: Any, is_written: bool) -> Array:
         name = self.name
         if not isinstance(value, np.ndarray):
-            raise InterpretationError(f"input '{name}': expected a NumPy array, got {value!r}")
+            raise InterpretationError(
+                f"input '{name}': expected a NumPy array, got {one_line(value)}"
+            )
         array = np.asarray(cast(Array, value))
         if array.shape != self.info.shape:
             raise InterpretationError(

@@ -45,7 +45,17 @@ def in_own_process(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedPro
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
-    ["cache", "exports", "files", "instructions", "pages", "predictions", "programs", "records"],
+    [
+        "arguments",
+        "cache",
+        "exports",
+        "files",
+        "instructions",
+        "pages",
+        "predictions",
+        "programs",
+        "records",
+    ],
 )
 def test_a_round_finds_nothing(name: str, tmp_path: Path) -> None:
     done = in_own_process("--only", name, "--seed", "tests", "--round", "0", cwd=tmp_path)

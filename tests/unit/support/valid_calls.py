@@ -354,3 +354,94 @@ def classic_calls() -> list[ValidCall]:
     found = [ValidCall(title, source, CLASSIC) for title, source in calls.items() if source]
     lines = CLASSIC_MEMBERS.strip().split("\n")
     return found + [ValidCall(line, line, CLASSIC) for line in lines]
+
+
+# ------------------------------------------------------------------ outside of kernels
+
+OUTSIDE = """
+nki.jit(body)
+nki.jit(platform_target='trn2', mode='auto')(body)
+copied(a)
+scaled(a, 2.0)
+scaled(a, factor=2.0)
+copied.trace(a)
+copied[1](a)
+copied.on_cores(1)(a)
+copied.for_target('trn2')(a)
+copied.strict(True)(a)
+copied.with_options({'debug_kernel': 1})(a)
+copied.with_schedule([('second', ['first'])])(a)
+nki.simulate(copied, strict=True)(a)
+nki.run_ranks(copied, [[a], [a]])
+copied.trace(nki.TensorSpec((4, 8), 'float32'))
+nki.TensorSpec.parse('4x8:float32')
+copied.portability(a, nki='0.5')
+copied.record(a)
+copied.bisect(a, against='float32')
+copied.step(a)
+[nl.ds(0, 4), nl.par_dim(4)]
+list(nl.affine_range(0, 4, 2))
+classic.jit(body, mode='auto')
+classic.jit(mode='simulation')(body)
+classic.simulate_kernel(classic_copied, a)
+classic_copied(a)
+classic_copied[2](a)
+classic_copied[1, 2](a)
+classic_copied[cnl.nc(2)](a)
+classic_copied[cnl.spmd_dim(cnl.nc(2), 1)](a)
+list(cnl.affine_range(0, 4, 2))
+cnl.finfo(cnl.bfloat16)
+cnl.static_cast(2, cnl.float32)
+cnl.arange(4)
+"""
+"""Calls of functions and kernels by programs."""
+
+
+@functools.cache
+def _names_outside() -> dict[str, Any]:
+    import nkijit.isa as nisa
+    import nkijit.language as nl
+
+    @nki.jit
+    def copied(x):
+        out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+        tile = nl.ndarray(x.shape, x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(tile, x, name="first")
+        nisa.dma_copy(out, tile, name="second")
+        return out
+
+    @nki.jit
+    def scaled(x, factor):
+        out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+        tile = nl.load(x)
+        nisa.tensor_scalar(tile, tile, nl.multiply, factor)
+        nl.store(out, tile)
+        return out
+
+    @classic.jit
+    def classic_copied(x):
+        out = cnl.ndarray(x.shape, dtype=x.dtype, buffer=cnl.shared_hbm)
+        cnl.store(out, cnl.load(x))
+        return out
+
+    a = np.ones((4, 8), np.float32)
+    return {
+        "a": a,
+        "body": scaled.func,
+        "copied": copied,
+        "scaled": scaled,
+        "classic_copied": classic_copied,
+        **{"nki": nki, "nl": nl, "nisa": nisa, "classic": classic, "cnl": cnl, "np": np},
+    }
+
+
+def _run(function: Callable[[], Any]) -> None:
+    function()
+
+
+PROGRAM = Setting(lambda: dict(_names_outside()), _run, in_kernel=False)
+
+
+def outside_calls() -> list[ValidCall]:
+    """Return the calls of `OUTSIDE`."""
+    return [ValidCall(line, line, PROGRAM) for line in OUTSIDE.strip().split("\n")]

@@ -13,6 +13,7 @@ import dis
 import inspect
 import itertools
 import linecache
+import os
 import signal
 import sys
 import traceback
@@ -23,11 +24,12 @@ from random import Random
 from types import FrameType
 from typing import Any
 
-from support.valid_calls import Setting, ValidCall, classic_calls, current_calls
+from support.valid_calls import Setting, ValidCall, classic_calls, current_calls, outside_calls
 
 from nkijit.host.installed import is_library_file
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.tracing.locations import is_internal
+from nkijit.tracing.tracer import LIMIT_VARIABLE
 
 NUMBERS = """
 True 0 -1 1 3 128 2**31 2**70 -2**70 10**5000 0.5 -0.0 1e300 float('nan') -float('inf') 1j
@@ -61,6 +63,8 @@ nl.arange(128)[:,None]+2**70 sbuf.mod_alloc(base_addr=0) sbuf.mod_alloc(base_add
 nl.load(hbm[0:128],mask=p<0)
 """
 
+_OPERATIONS = 3000
+"""The maximum number of operations of a trace in `outcomes`."""
 _SECONDS = 10.0
 """The maximum CPU time of a case."""
 
@@ -250,10 +254,12 @@ def _problem_of_error(error: BaseException, setting: Setting) -> str | None:
 def _is_intended(error: BaseException, entry: Any, setting: Setting) -> bool:
     """Whether nkijit itself raises an exception, of a class that its documentation names."""
     code = entry.tb_frame.f_code
-    if not is_internal(code) or dis.opname[code.co_code[entry.tb_lasti]] != "RAISE_VARARGS":
+    if dis.opname[code.co_code[entry.tb_lasti]] != "RAISE_VARARGS":
         return False
+    if not is_internal(code):
+        return code.co_filename == inspect.__file__ and isinstance(error, TypeError)
     if not setting.in_kernel:
-        return isinstance(error, (TypeError, ValueError, NotImplementedError, AttributeError))
+        return not isinstance(error, AssertionError)
     return isinstance(error, (TypeError, NotImplementedError))
 
 
@@ -274,7 +280,7 @@ def _last_calls(error: BaseException) -> str:
 
 def all_calls() -> list[ValidCall]:
     """Return a valid call of each public function."""
-    return [*current_calls(), *classic_calls()]
+    return [*current_calls(), *classic_calls(), *outside_calls()]
 
 
 def names_of(setting: Setting) -> dict[str, Any]:
@@ -287,11 +293,12 @@ def names_of(setting: Setting) -> dict[str, Any]:
 def outcomes(
     seed: str, count: int, chosen: Callable[[ValidCall], bool] = lambda call: True
 ) -> Iterator[tuple[str, str, str | None]]:
-    """Try random wrong calls.
+    """Try random wrong calls, in a process of their own: this limits all its traces.
 
     Yields title, source and None before a call, and title, source and problem after one with a
     problem, so that the reader knows the call that ends the process.
     """
+    os.environ[LIMIT_VARIABLE] = str(_OPERATIONS)
     random = Random(seed)
     calls = [call for call in all_calls() if chosen(call)]
     names: dict[int, dict[str, Any]] = {}
@@ -299,7 +306,11 @@ def outcomes(
         valid = random.choice(calls)
         setting = valid.setting
         known = names.get(id(setting)) or names.setdefault(id(setting), names_of(setting))
-        source = random.choice(list(mutants(valid, known, [random.choice(values_of(setting))])))
+        value = random.choice(values_of(setting))
+        sources = list(mutants(valid, known, [value]))
+        if not sources:  # an attribute
+            continue
+        source = random.choice(sources)
         yield valid.title, source, None
         problem = problem_of(source, setting)
         if problem is not None:
