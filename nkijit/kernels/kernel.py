@@ -662,7 +662,6 @@ class Kernel(Generic[_P]):
             return self._parameter(NkiTensor(spec.shape, dtype.name, storage))
 
         body = map_tensors(arguments, tensor_of)
-        passes: list[Diagnostic] | None
         call = inspect.BoundArguments(self._parameters, cast(Any, body))
         try:
             result = tracer.run(lambda: self._body(tracer, call))

@@ -362,8 +362,8 @@ def alloc_tiles(
     """Allocate a tensor as a grid of tiles; its contents are undefined.
 
     Args:
-        tile_shape: elements of a tile in each of the last dimensions (at least two) of
-            `element_shape`.
+        tile_shape: elements of a tile in each of the last dimensions of `element_shape`, at least
+            two.
         element_shape: elements of the tensor; on chip, too, it may have more than 128 rows.
         buffer: `nl.sbuf`, `nl.psum`, `nl.hbm`, `nl.private_hbm` or `nl.shared_hbm`. In SBUF and
             PSUM the tiles are stored side by side in the partitions, the last coordinate fastest. A

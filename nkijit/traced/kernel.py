@@ -453,7 +453,7 @@ class TracedKernel:
     ) -> ShownPage:
         """Return a page of HTML: source, IR, listing, timeline, profile, memory and findings.
 
-        The page is a string that needs no network and no other file. Notebooks show it in a frame.
+        The page is a string that needs no network and no other file; notebooks show it in a frame.
         A kernel with errors, or one that lowering does not model, has no listing and no timeline;
         its page says so.
 
