@@ -17,10 +17,11 @@ from xdsl.ir import Operation, SSAValue
 from nkijit.dialects.declare.accessors import operand_tuple
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, form_key
-from nkijit.dialects.declare.queries import engine_of
+from nkijit.dialects.declare.queries import constant_of, engine_of
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion, engine, nc_version
 from nkijit.dialects.nisa.accumulation import Accumulation, accumulation_of
+from nkijit.dialects.nisa.movement import MemsetOp
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import ViewOp
@@ -362,7 +363,14 @@ class _Flow:
             rows, columns = missing.pieces[0]
             notes.append(f"the part has partitions {shown(rows)}, bytes {shown(columns)} of each")
         writer = _latest(self._writers, tile)
+        help = None
         if writer is not None and self._resets:
+            message = f"{_argument(event)}, but no matmul has written 'dst' before"
+            if not _is_zero(writer):
+                help = (
+                    "use accumulate=False (or None) for the first matmul of a group; add what "
+                    f"{mention(writer)} writes to the product, e.g. with nisa.tensor_tensor"
+                )
             related.append((writer, f"{mention(writer)} has written there, which is no matmul"))
         shares = self._shares_address(tile)
         sure = certain and event.accumulation is Accumulation.adds
@@ -377,6 +385,7 @@ class _Flow:
             [("dst", tile.value)],
             notes=notes,
             related=related,
+            help=help,
             severity="error" if sure and not shares else "warning",
         )
 
@@ -461,6 +470,11 @@ _LOOPS = "it depends on how often loops on the device run"
 def _is_unchanged(latest: _Group | None, tile: _Tile, memory: _Memory) -> TypeGuard[_Group]:
     """True if the tile is unchanged and unread since its bank's latest matmul wrote it."""
     return latest is not None and latest.tile is tile and latest.memory is memory
+
+
+def _is_zero(op: Operation) -> bool:
+    """True for an instruction that fills a tile with zeros."""
+    return isinstance(op, MemsetOp) and constant_of(op, "value") == 0
 
 
 def _argument(event: _Event) -> str:
