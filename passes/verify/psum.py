@@ -18,6 +18,7 @@ from nkijit.dialects.declare.accessors import operand_tuple
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, form_key
 from nkijit.dialects.declare.queries import constant_of, engine_of
+from nkijit.dialects.declare.rules.wording import variable_of
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion, engine, nc_version
 from nkijit.dialects.nisa.accumulation import Accumulation, accumulation_of
@@ -136,7 +137,7 @@ def check_psum(kernel: KernelOp) -> Iterator[Diagnostic]:
     program = event_tree(kernel.body.block, reader.event)
     if not reader.has_matmuls:
         return
-    flow = _Flow(kernel.target, reader.placed)
+    flow = _Flow(kernel.target, reader.placed, is_classic=kernel.classic is not None)
     forward(program, dict[int, _Memory](), flow)
     yield from (diagnostic for _, diagnostic in sorted(flow.found.items(), key=lambda i: i[0][0]))
 
@@ -265,12 +266,13 @@ class _Flow:
 
     start = _EMPTY
 
-    def __init__(self, target: Target, placed: dict[int, ByteSet]):
+    def __init__(self, target: Target, placed: dict[int, ByteSet], *, is_classic: bool):
         self.found: dict[tuple[int, str], Diagnostic] = {}
         """The findings by the position of the event and the rule id."""
         self._resets = target.version < nc_version.gen4
         """True if matmuls can add only to results of matmuls: before NeuronCore-v4."""
         self._placed = placed
+        self._is_classic = is_classic
         self._clock = 0
         self._groups: dict[object, list[_Group]] = {}
         """The groups of each bank, by the bank's key."""
@@ -410,7 +412,15 @@ class _Flow:
         inferred = event.accumulation is Accumulation.by_location
         how = "accumulate=None adds" if inferred else "adds"
         message = f"{how} to a result that has been read already"
-        self._warn(event, PSUM_OPEN_READ, tile, message, [(reader, f"read by {mention(reader)}")])
+        help = None
+        if self._is_classic:
+            name = variable_of(tile.value, "the tile")
+            help = (
+                f"read {name} after the last matmul of the sum; for a new sum allocate it again "
+                "with nl.zeros, inside the loop that reads it"
+            )
+        related = [(reader, f"read by {mention(reader)}")]
+        self._warn(event, PSUM_OPEN_READ, tile, message, related, help=help)
 
     def _warn(
         self,
@@ -420,6 +430,7 @@ class _Flow:
         message: str,
         related: Iterable[tuple[Operation, str]] = (),
         notes: Iterable[str] = (),
+        help: str | None = None,
     ) -> None:
         found = diagnose(
             rule,
@@ -428,6 +439,7 @@ class _Flow:
             [("dst", tile.value)],
             notes=notes,
             related=related,
+            help=help,
             severity="warning",
         )
         self._report(event, rule, found)
