@@ -124,7 +124,11 @@ def while_loop(
     following: Any = body_fun(condition)
     if not isinstance(following, VirtualRegister):
         tracer.fail(
-            ARGUMENT, call, f"'body_fun' returns the next condition, a register; got {following!r}"
+            ARGUMENT,
+            call,
+            f"'body_fun' returns the next condition, a register; got {following!r}",
+            "end the body with a return of its parameter, the register, after the instruction "
+            "that updates it",
         )
     if following is not condition:
         register_move(condition, following)
