@@ -55,6 +55,13 @@ def ranges_without_dimensions(x):
 
 
 @nki.jit
+def iota_of_a_range(x):
+    # CHECK: error[err_1d_arange_not_supported]: nisa.iota: 'expr' is of shape (512,)
+    # CHECK: = help: nl.arange(512)[None, :] counts along the columns, nl.arange(512)[:, None] along the partitions
+    nisa.iota(nl.arange(512), dtype=nl.float32)
+
+
+@nki.jit
 def ranges_of_two_sizes(x):
     # CHECK: error[affine-index]: index expression: shapes (16,) and (8,) do not broadcast
     # CHECK-NEXT: --> {{.*}}mistakes.py:[[# @LINE + 2]]:41
