@@ -96,6 +96,13 @@ _ALU: dict[str, AluOp] = {
     "reciprocal": AluOp(AluKind.arithmetic, arity=1),
 }
 
+LOGICAL = {
+    "bitwise_and": "logical_and",
+    "bitwise_or": "logical_or",
+    "bitwise_xor": "logical_xor",
+}
+"""The operators on truth values that correspond to operators on bits."""
+
 SHIFTS = ("left_shift", "right_shift")
 """Operators whose second operand is a number of bits."""
 

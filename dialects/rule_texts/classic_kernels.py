@@ -11,7 +11,8 @@ IMMUTABLE_PARAMETER = rule(
     "buffer",
     "A classic kernel that returns something writes those parameters only that are annotated as "
     "nt.mutable_tensor.",
-    "annotate the parameter, or write to a tensor allocated with buffer=nl.shared_hbm",
+    "annotate the parameter with nt.mutable_tensor, of neuronxcc.nki.typing, and return it; or "
+    "write to a tensor allocated with buffer=nl.shared_hbm",
     ERRORS,
 )
 PARAMETER_NOT_RETURNED = rule(

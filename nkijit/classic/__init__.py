@@ -101,6 +101,11 @@ def simulate_kernel(kernel: Any, *args: Any, **kwargs: Any) -> Any:
         returns = kernel.mode.kernel_return
         kernel = kernel.in_mode(mode_named("simulation", {"kernel_return": returns}))
     else:
+        if not callable(kernel):
+            raise ArgumentTypeError(
+                f"nki.simulate_kernel expects a kernel, got {type(kernel).__name__}: write "
+                "nki.simulate_kernel(kernel, x) in the place of nki.simulate_kernel(kernel(x))"
+            )
         kernel = trace(kernel)
     return kernel(*args, **kwargs)
 

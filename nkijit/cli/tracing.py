@@ -21,7 +21,7 @@ from nkijit.kernels.kernel import Kernel
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.documents import KernelFindings, as_json
 from nkijit.passes.diagnostics.errors import NkiValidationError
-from nkijit.passes.diagnostics.findings import Findings
+from nkijit.passes.diagnostics.findings import Findings, by_weight
 from nkijit.passes.diagnostics.sarif import as_sarif
 from nkijit.passes.diagnostics.styled import Line, as_ansi, as_text, line
 from nkijit.releases.table import release
@@ -242,9 +242,10 @@ class _Checker:
         try:
             traced = kernel.trace(**checked(kernel, dict(values)))
             found += traced.find(*self._passes) if self._passes else traced.diagnostics
-            return [*found, *(traced.defects(self._nki) if self._portable else ())]
+            found += traced.defects(self._nki) if self._portable else ()
+            return by_weight(found)
         except NkiValidationError as error:  # tracing stopped at an error
-            return [*found, *error.diagnostics]
+            return by_weight([*found, *error.diagnostics])
 
     def text(self) -> str:
         """Return all findings, and the kernels that were checked, as text."""

@@ -132,6 +132,8 @@ def while_loop(
             ARGUMENT,
             call,
             f"'body_fun' returns the next condition, a register; got {one_line(following)}",
+            "end the body with a return of its parameter, the register, after the instruction "
+            "that updates it",
         )
     if following is not condition:
         register_move(condition, following)

@@ -16,7 +16,7 @@ from nkijit.dialects.rule_texts.portability import PORTABLE, is_of_source
 from nkijit.dialects.rule_texts.text import RuleText, WarningGroup
 from nkijit.host.installed import is_library_file
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
-from nkijit.passes.diagnostics.findings import Findings, collapse, in_source_order
+from nkijit.passes.diagnostics.findings import Findings, by_weight, collapse
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.suppression import lines_of, suppress
 from nkijit.passes.verify.passes import WHOLE, find_all, with_advice
@@ -45,7 +45,7 @@ def findings(
     advise: bool = True,
     found: Sequence[Diagnostic] | None = None,
 ) -> Findings:
-    """Return the findings of tracing and of the passes, in source order.
+    """Return the findings of tracing and of the passes, in the order of `by_weight`.
 
     Args:
         kernels: the program of each core.
@@ -97,14 +97,14 @@ def of_one_program(found: Sequence[Diagnostic], alone: Position | None) -> list[
 def shown(
     found: Sequence[Diagnostic], kernels: Sequence[KernelOp], is_checked: Callable[[RuleText], bool]
 ) -> Findings:
-    """Return findings in source order, worded as the user's calls, without suppressed ones.
+    """Return findings, errors first, worded as the user's calls, without suppressed ones.
 
     `is_checked` returns whether every check that can report a rule has run. Only then can a comment
     that suppresses the rule be reported as unused.
     """
     unsuppressed = suppress(found, lines_of(kernels), is_checked)
     own = [moved for finding in unsuppressed if (moved := _in_users_file(finding)) is not None]
-    return Findings(with_fix(as_user_call(finding)) for finding in in_source_order(own))
+    return Findings(with_fix(as_user_call(finding)) for finding in by_weight(own))
 
 
 _ABOUT_FILES = (PORTABLE, "lint", "suppression")

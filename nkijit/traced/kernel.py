@@ -201,7 +201,7 @@ class TracedKernel:
 
     @without_collection()
     def find(self, *passes: str) -> Findings:
-        """Return the findings of the named passes (`verify-access`), in source order.
+        """Return the findings of the named passes (`verify-access`), errors first.
 
         Raises ValueError for an unknown name.
         """

@@ -364,19 +364,16 @@ class _Reader:
     def _computed(self, node: ast.BinOp | ast.UnaryOp | ast.AugAssign) -> str:
         """Return the source of a call that computes the same value as an operator."""
         if isinstance(node, ast.UnaryOp):
-            function = UNARY.get(type(node.op))
-            return self._write(f"nl.{function}({_text(node.operand)})") if function else ""
+            return self._write(self._call(node)) if type(node.op) in UNARY else ""
         is_update = isinstance(node, ast.AugAssign)
         one = _text(node.target if is_update else node.left)
         right = node.value if is_update else node.right
         two = _text(right)
-        if isinstance(node.op, ast.FloorDiv):
-            multiple = f"nl.subtract({one}, nl.mod({one}, {two}))"
-            call = f"nl.divide({multiple}, {two}, dtype=nl.int32)"
-            return f"write {one} = {call}" if is_update else self._write(call)
-        function = BINARY[type(node.op)]
+        if isinstance(node.op, ast.FloorDiv) and is_update:
+            return f"write {one} = {_floor_divided(one, two)}"
         if not is_update:
-            return self._write(f"nl.{function}({one}, {two})")
+            return self._write(self._call(node))
+        function = BINARY[type(node.op)]
         if function in _NO_WORDS:
             return f"write {one} = nl.{function}({one}, {two})"
         if isinstance(right, ast.Constant):
@@ -421,12 +418,37 @@ class _Reader:
             return self._texts(message, self._write(f"nl.{function}({', '.join(arguments)})"))
         return self._texts(message, self._instead.of_member(name, t) or _TO_LOOK)
 
+    def _call(self, node: ast.expr) -> str:
+        """Return the source of an expression with calls in place of operators on tensors."""
+        if not any(
+            isinstance(part, ast.Name) and _is_ours(self._value(part.id)) for part in ast.walk(node)
+        ):
+            return _text(node)
+        if isinstance(node, ast.UnaryOp) and type(node.op) in UNARY:
+            return f"nl.{UNARY[type(node.op)]}({self._call(node.operand)})"
+        if not isinstance(node, ast.BinOp):
+            return _text(node)
+        one, two = self._call(node.left), self._call(node.right)
+        if isinstance(node.op, ast.FloorDiv):
+            return _floor_divided(one, two)
+        return f"nl.{BINARY[type(node.op)]}({one}, {two})"
+
     def _write(self, call: str) -> str:
-        """Return the advice to write the user's line with a call in place of the expression."""
+        """Return the advice to write the user's line with a call in place of the expression.
+
+        If the expression is an operand of another operator, a call replaces that operator too.
+        """
         node = self._node
         if isinstance(node, ast.expr) and node.lineno == node.end_lineno:
-            data = source_line(self._frame.f_code.co_filename, node.lineno).encode()
-            before, after = data[: node.col_offset].decode(), data[node.end_col_offset :].decode()
+            text = source_line(self._frame.f_code.co_filename, node.lineno)
+            data = text.encode()
+            start, end = node.col_offset, node.end_col_offset or 0
+            indent = len(data) - len(data.lstrip())
+            around = _operation_around(text.strip(), start - indent, end - indent)
+            if around is not None:
+                call = self._call(around)
+                start, end = around.col_offset + indent, (around.end_col_offset or 0) + indent
+            before, after = data[:start].decode(), data[end:].decode()
             return f"write {f'{before}{call}{after}'.partition('#')[0].strip()}"
         return f"write {call}"
 
@@ -486,6 +508,38 @@ def _symbol(node: ast.BinOp | ast.UnaryOp | ast.AugAssign) -> str:
         return ast.unparse(ast.UnaryOp(node.op, blank)).replace("_", "").strip()
     symbol = ast.unparse(ast.BinOp(blank, node.op, blank)).replace("_", "").strip()
     return f"{symbol}=" if isinstance(node, ast.AugAssign) else symbol
+
+
+def _floor_divided(one: str, two: str) -> str:
+    """Return the source of calls that compute `one // two`."""
+    multiple = f"nl.subtract({one}, nl.mod({one}, {two}))"
+    return f"nl.divide({multiple}, {two}, dtype=nl.int32)"
+
+
+def _operation_around(line: str, start: int, end: int) -> ast.expr | None:
+    """Return the outermost operation that an expression is an operand of, directly or not.
+
+    None if there is none, or if the line is not a statement.
+
+    Args:
+        line: the text of the line.
+        start: the byte of the line at which the expression starts.
+        end: the byte after its last one.
+    """
+    try:
+        tree = ast.parse(line)
+    except SyntaxError:
+        return None
+    for node in ast.walk(tree):  # the outermost first
+        if not isinstance(node, (ast.BinOp, ast.UnaryOp)):
+            continue
+        operands = _operands(node)
+        for operand in operands:
+            if (operand.col_offset, operand.end_col_offset) == (start, end):
+                return node
+            if isinstance(operand, (ast.BinOp, ast.UnaryOp)):
+                operands += _operands(operand)
+    return None
 
 
 def _text(node: ast.AST) -> str:

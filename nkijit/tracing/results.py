@@ -37,23 +37,38 @@ def note_no_result(tracer: Tracer, function: Callable[..., Any]) -> None:
     """
     if any(found.severity == "error" for found in tracer.diagnostics):
         return
+    if any(isinstance(op, DevicePrintOp) for op in tracer.kernel.operations):
+        return  # the printed text is a result
+    written = written_tensors(tracer)
+    if any(isinstance(base.owner, Block) for base in written):
+        return
+    message, help = of_no_result(written, "it returns nothing, and writes none of its arguments")
+    tracer.record_at(function, NO_RESULT, message, help=help)
+
+
+def of_no_result(written: Iterable[SSAValue], otherwise: str) -> tuple[str, str]:
+    """Return the message and the help for a kernel that returns nothing.
+
+    Args:
+        written: the tensors in HBM that the kernel writes.
+        otherwise: the message if none of them can be returned; the help is then empty.
+    """
+    shared = [b for b in written if info_of(b).region is MemoryRegion.shared_hbm and b.name_hint]
+    if not shared:
+        return otherwise, ""
+    names = ", ".join(str(base.name_hint) for base in shared)
+    return f"it writes {names}, but returns nothing", f"end the kernel with: return {names}"
+
+
+def written_tensors(tracer: Tracer) -> list[SSAValue]:
+    """Return the tensors in HBM that a kernel writes, in the order of their first writes."""
     written: dict[SSAValue, None] = {}
     for op in tracer.kernel.operations:
-        if isinstance(op, DevicePrintOp):
-            return  # the printed text is a result
         for value, role in reads_and_writes(op):
             base = base_of(value)
             if role is not Role.read and not info_of(base).region.on_chip:
                 written[base] = None
-    if any(isinstance(base.owner, Block) for base in written):
-        return
-    message, help = "it returns nothing, and writes none of its arguments", ""
-    shared = [b for b in written if info_of(b).region is MemoryRegion.shared_hbm and b.name_hint]
-    if shared:
-        names = ", ".join(str(base.name_hint) for base in shared)
-        message = f"it writes {names}, but returns nothing"
-        help = f"end the kernel with: return {names}"
-    tracer.record_at(function, NO_RESULT, message, help=help)
+    return list(written)
 
 
 def finish_trace(tracer: Tracer, function: Callable[..., Any], result: Any) -> None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
+from nkijit.dialects.rule_texts.text import WarningGroup
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.styled import Line, Style, as_html, as_text, line
 
@@ -76,6 +77,21 @@ def collapse(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
         note = f"the same finding {count + 1} times at this place, in an unrolled loop or call"
         first[key] = replace(first[key], notes=(*first[key].notes, note))
     return list(first.values())
+
+
+def by_weight(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Sort findings: errors, suspicious code, other warnings; in source order within each.
+
+    The source order is that of lines in the kernel (outermost call); findings without a line come
+    first. Advice depends on code that a wrong result changes, so it follows.
+    """
+    return sorted(in_source_order(diagnostics), key=_weight)
+
+
+def _weight(diagnostic: Diagnostic) -> int:
+    if diagnostic.severity == "error":
+        return 0
+    return 1 if diagnostic.group is WarningGroup.suspicious else 2
 
 
 def in_source_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:

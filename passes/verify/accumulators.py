@@ -47,6 +47,7 @@ from nkijit.passes.analysis.flow.accumulators import (
     reads_accumulators,
 )
 from nkijit.passes.analysis.flow.event_tree import backward, event_tree, forward
+from nkijit.passes.analysis.writes.unused_results import call_of
 from nkijit.passes.diagnostics.diagnose import diagnose, mention
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
@@ -438,8 +439,24 @@ def _lost(flow: _Flow, end: _State) -> Iterator[tuple[tuple[int, str], Diagnosti
                 text = f"{mention(other.op)} continues an earlier reduction{_in_lanes(other)}"
                 related.append((other.op, text))
             notes = [how] if by is None else []
-            diagnostic = diagnose(rule, event.op, message, notes=notes, related=related)
+            help = (
+                _RESET_ONCE if how == "reset" and by is not None and _repeats(event, by) else None
+            )
+            diagnostic = diagnose(rule, event.op, message, notes=notes, related=related, help=help)
             yield (event.position, rule.id), diagnostic
+
+
+_RESET_ONCE = (
+    "reset in the first iteration only, and continue in the others: reduce_cmd="
+    "nisa.reduce_cmd.reset_reduce if i == 0 else nisa.reduce_cmd.reduce"
+)
+
+
+def _repeats(event: _Event, by: NisaOp) -> bool:
+    """True if `by` is the instruction of the event in a later iteration of an unrolled loop."""
+    declared = event.op.SPEC.accumulators
+    has_command = declared is not None and declared.command is None
+    return has_command and by is not event.op and call_of(by) == call_of(event.op)
 
 
 def _resumed(flow: _Flow) -> Iterator[tuple[tuple[int, str], Diagnostic]]:

@@ -17,10 +17,12 @@ from xdsl.ir import Operation, SSAValue
 from nkijit.dialects.declare.accessors import operand_tuple
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, form_key
-from nkijit.dialects.declare.queries import engine_of
+from nkijit.dialects.declare.queries import constant_of, engine_of
+from nkijit.dialects.declare.rules.wording import variable_of
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion, engine, nc_version
 from nkijit.dialects.nisa.accumulation import Accumulation, accumulation_of
+from nkijit.dialects.nisa.movement import MemsetOp
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import ViewOp
@@ -135,7 +137,7 @@ def check_psum(kernel: KernelOp) -> Iterator[Diagnostic]:
     program = event_tree(kernel.body.block, reader.event)
     if not reader.has_matmuls:
         return
-    flow = _Flow(kernel.target, reader.placed)
+    flow = _Flow(kernel.target, reader.placed, is_classic=kernel.classic is not None)
     forward(program, dict[int, _Memory](), flow)
     yield from (diagnostic for _, diagnostic in sorted(flow.found.items(), key=lambda i: i[0][0]))
 
@@ -264,12 +266,13 @@ class _Flow:
 
     start = _EMPTY
 
-    def __init__(self, target: Target, placed: dict[int, ByteSet]):
+    def __init__(self, target: Target, placed: dict[int, ByteSet], *, is_classic: bool):
         self.found: dict[tuple[int, str], Diagnostic] = {}
         """The findings by the position of the event and the rule id."""
         self._resets = target.version < nc_version.gen4
         """True if matmuls can add only to results of matmuls: before NeuronCore-v4."""
         self._placed = placed
+        self._is_classic = is_classic
         self._clock = 0
         self._groups: dict[object, list[_Group]] = {}
         """The groups of each bank, by the bank's key."""
@@ -362,7 +365,14 @@ class _Flow:
             rows, columns = missing.pieces[0]
             notes.append(f"the part has partitions {shown(rows)}, bytes {shown(columns)} of each")
         writer = _latest(self._writers, tile)
+        help = None
         if writer is not None and self._resets:
+            message = f"{_argument(event)}, but no matmul has written 'dst' before"
+            if not _is_zero(writer):
+                help = (
+                    "use accumulate=False (or None) for the first matmul of a group; add what "
+                    f"{mention(writer)} writes to the product, e.g. with nisa.tensor_tensor"
+                )
             related.append((writer, f"{mention(writer)} has written there, which is no matmul"))
         shares = self._shares_address(tile)
         sure = certain and event.accumulation is Accumulation.adds
@@ -377,6 +387,7 @@ class _Flow:
             [("dst", tile.value)],
             notes=notes,
             related=related,
+            help=help,
             severity="error" if sure and not shares else "warning",
         )
 
@@ -401,7 +412,15 @@ class _Flow:
         inferred = event.accumulation is Accumulation.by_location
         how = "accumulate=None adds" if inferred else "adds"
         message = f"{how} to a result that has been read already"
-        self._warn(event, PSUM_OPEN_READ, tile, message, [(reader, f"read by {mention(reader)}")])
+        help = None
+        if self._is_classic:
+            name = variable_of(tile.value, "the tile")
+            help = (
+                f"read {name} after the last matmul of the sum; for a new sum allocate it again "
+                "with nl.zeros, inside the loop that reads it"
+            )
+        related = [(reader, f"read by {mention(reader)}")]
+        self._warn(event, PSUM_OPEN_READ, tile, message, related, help=help)
 
     def _warn(
         self,
@@ -411,6 +430,7 @@ class _Flow:
         message: str,
         related: Iterable[tuple[Operation, str]] = (),
         notes: Iterable[str] = (),
+        help: str | None = None,
     ) -> None:
         found = diagnose(
             rule,
@@ -419,6 +439,7 @@ class _Flow:
             [("dst", tile.value)],
             notes=notes,
             related=related,
+            help=help,
             severity="warning",
         )
         self._report(event, rule, found)
@@ -461,6 +482,11 @@ _LOOPS = "it depends on how often loops on the device run"
 def _is_unchanged(latest: _Group | None, tile: _Tile, memory: _Memory) -> TypeGuard[_Group]:
     """True if the tile is unchanged and unread since its bank's latest matmul wrote it."""
     return latest is not None and latest.tile is tile and latest.memory is memory
+
+
+def _is_zero(op: Operation) -> bool:
+    """True for an instruction that fills a tile with zeros."""
+    return isinstance(op, MemsetOp) and constant_of(op, "value") == 0
 
 
 def _argument(event: _Event) -> str:

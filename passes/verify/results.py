@@ -9,9 +9,11 @@ from xdsl.ir import Operation, SSAValue
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import engine_of
+from nkijit.dialects.declare.rules.wording import variable_of
 from nkijit.dialects.effects import effects, role_of
 from nkijit.dialects.hardware.words import engine, nc_version
 from nkijit.dialects.nisa.accumulation import Accumulation, accumulation_of
+from nkijit.dialects.nisa.reduce import TensorReduceOp
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import base_of, used_of
@@ -32,10 +34,17 @@ def check_results(kernel: KernelOp) -> Iterator[Diagnostic]:
     """Yield a warning for each result that is lost, in program order."""
     returned = {base_of(value) for value in kernel.return_op.values}
     yield from _lost_results(kernel, returned)
-    for result in unused_results(kernel):
+    unused = unused_results(kernel)
+    # Before a loop that loses its sum, a fill is the start of the sum.
+    losing = {call_of(result.op) for result in unused if result.overwritten_by_itself}
+    for result in unused:
         found = _finding(kernel, result)
-        if found is not None:
-            yield found
+        if found is None:
+            continue
+        by = result.overwriter
+        if found.rule is REDUNDANT_FILL and by is not None and call_of(by) in losing:
+            continue
+        yield found
 
 
 def _finding(kernel: KernelOp, result: CallResults) -> Diagnostic | None:
@@ -152,7 +161,8 @@ def _help(kernel: KernelOp, result: CallResults) -> str | None:
     accumulation = accumulation_of(by, kernel.target)
     if accumulation is not None and is_loop:
         if kernel.classic is not None:
-            return "to add up the iterations, write sum += nisa.nc_matmul(...) to a tile of zeros"
+            name = variable_of(_written(op)[0][1], "sum")
+            return f"to add up the iterations, write {name} += ... to a tile of zeros"
         if accumulation is Accumulation.by_location:
             return (
                 "run the first iteration before the loop, and pass accumulate=True in the loop; "
@@ -177,9 +187,25 @@ def _help(kernel: KernelOp, result: CallResults) -> str | None:
         return f"pass accumulate=True to add to it, or {after}" if adds_to_all else after
     if _is_fill(by) and (result.executions > 1 or result.on_device):
         return "fill the tile once, before the loop"
+    if is_loop and isinstance(op, TensorReduceOp):
+        return _combined(op, is_classic=kernel.classic is not None)
     if is_loop and not info_of(_written(op)[0][1]).region.on_chip:
         return "let the place that is written follow the loop, e.g. out[i * 128 : (i + 1) * 128]"
     return None
+
+
+def _combined(op: TensorReduceOp, *, is_classic: bool) -> str:
+    """Return the help for a reduction of which every iteration overwrites the last result."""
+    name, operator = variable_of(op.dst, "dst"), op.value_of("op")
+    if is_classic and operator == "add":
+        return f"to add up the iterations, write {name} += ... to a tile of zeros"
+    if is_classic:
+        return f"to combine the iterations, write {name}[...] = nl.{operator}({name}, ...)"
+    return (
+        f"to combine the iterations, write nisa.tensor_tensor(dst=acc, data1=acc, data2={name}, "
+        f"op=nl.{operator}) after it; to keep all results, allocate a tile for each ([tile] * 4 "
+        "is one tile)"
+    )
 
 
 def _is_fill(op: Operation) -> bool:

@@ -23,7 +23,7 @@ from nkijit.dialects.declare.spec import Limits, Rule, Violation
 from nkijit.dialects.dtypes import DType, Kind
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion, engine
-from nkijit.dialects.operators import SHIFTS
+from nkijit.dialects.operators import LOGICAL, SHIFTS
 from nkijit.dialects.rule_texts.operands import (
     BITVEC_DTYPE,
     BOTH_PSUM,
@@ -34,7 +34,7 @@ from nkijit.dialects.rule_texts.operands import (
     GPSIMD_PSUM,
     SAME_DTYPE,
 )
-from nkijit.dialects.tiles import is_tile
+from nkijit.dialects.tiles import TileInfo, is_tile
 
 
 def gpsimd_without_psum(*names: str) -> Rule:
@@ -253,6 +253,18 @@ def bits_held(operators: tuple[tuple[str, str], ...], data: str) -> Rule:
     return Rule(CONSTANT_RANGE, check)
 
 
+def _logical_help(op: NisaOp, operators: tuple[str, ...], name: str, tile: TileInfo) -> str | None:
+    """Return the help for a bitwise operator on floating-point numbers; None for the rule's."""
+    words = (str(op.value_of(field)) for field in operators)
+    logical = next((LOGICAL[word] for word in words if word in LOGICAL), None)
+    if logical is None:
+        return None
+    return (
+        f"use nl.{logical} for values that are true or false; for bit patterns view the tile as an "
+        f"integer type of the same width, e.g. {variable(op, name)}.view(nl.int{tile.dtype.bits})"
+    )
+
+
 def bitvec_on_integers(operators: tuple[str, ...], *names: str) -> Rule:
     """Return the rule that a bitvec operator has integers only, and tiles of one width."""
 
@@ -269,7 +281,9 @@ def bitvec_on_integers(operators: tuple[str, ...], *names: str) -> Rule:
         for name, tile in tiles.items():
             if not tile.dtype.is_integer:
                 return Violation(
-                    f"'{name}' must be of an integer type, it is {tile.dtype.name}", (name,)
+                    f"'{name}' must be of an integer type, it is {tile.dtype.name}",
+                    (name,),
+                    _logical_help(op, operators, name, tile),
                 )
         if len({tile.dtype.bits for tile in tiles.values()}) > 1:
             listed = ", ".join(f"'{n}' is {t.dtype.name}" for n, t in tiles.items())

@@ -31,5 +31,5 @@ error[bitvec-dtype]: nisa.tensor_scalar: 'data' must be of an integer type, it i
  11 |     nisa.tensor_scalar(dst=tile, data=tile, op0=nl.bitwise_and, operand0=7)
     |                                       ^^^^
    = data: %tile, sbuf 128x512 float32, allocated at bitvec-dtype.py:10:12
-   = help: view the tile as an integer type of the same width, e.g. tile.view(nl.int32)
+   = help: use nl.logical_and for values that are true or false; for bit patterns view the tile as an integer type of the same width, e.g. tile.view(nl.int32)
 """

@@ -27,5 +27,5 @@ error[err_cannot_update_immutable_parameter]: nl.store: parameter 'x' is written
  11 |     nl.store(x, tile)
     |     ^^^^^^^^
    = nl.store is implemented with nisa.dma_copy
-   = help: annotate the parameter, or write to a tensor allocated with buffer=nl.shared_hbm
+   = help: annotate the parameter with nt.mutable_tensor, of neuronxcc.nki.typing, and return it; or write to a tensor allocated with buffer=nl.shared_hbm
 """

@@ -334,4 +334,25 @@ def _finding_of(loop: _Loop, earlier: _Access, later: _Access) -> Diagnostic:
         message,
         related=() if same_line else [(earlier.op, label)],
         severity=severity,
+        help=_help_of(loop, earlier, later),
     )
+
+
+def _help_of(loop: _Loop, earlier: _Access, later: _Access) -> str | None:
+    """Return the help for a loop that adds up in a tile on chip; None for the rule's."""
+    tensor = later.base.name_hint
+    if loop.part_name != "iteration" or not info_of(later.base).region.on_chip or tensor is None:
+        return None
+    if not (earlier.writes and later.writes):
+        if earlier.reduction is None and later.reduction is None:
+            return None
+        return (
+            f"to begin a new sum in each iteration, allocate {tensor} with nl.zeros inside the "
+            "loop; to continue the sum, use nl.sequential_range"
+        )
+    if isinstance(later.op, NcMatmulOp) and earlier.op.location == later.op.location:
+        return (
+            f"to add up the iterations, write {tensor} += ... to a tile of zeros; to keep each "
+            f"result, index {tensor} with the loop variable"
+        )
+    return None

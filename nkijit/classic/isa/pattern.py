@@ -32,7 +32,12 @@ def iota(expr: Any, dtype: Any, *, mask: Any = None, **kwargs: Any) -> ClassicTe
     if not isinstance(expr, Index):
         tracer_for(call).wrong_argument(call, "expr", "an index expression", expr)
     if expr.ndim < 2:
-        tracer_for(call).fail(INDEX_1D, call, f"'expr' is of shape {expr.shape}")
+        count = expr.shape[0] if expr.shape else 1
+        help = (
+            f"nl.arange({count})[None, :] counts along the columns, nl.arange({count})[:, None] "
+            "along the partitions"
+        )
+        tracer_for(call).fail(INDEX_1D, call, f"'expr' is of shape {expr.shape}", help)
     return returning("iota", _iota, arguments, dtype_of=())
 
 

@@ -64,11 +64,10 @@ def _axis(call: str, axis: Any) -> int:
     except TypeError:
         number = -1
     if not 0 <= number < (dims or MAX_DIMS):
-        tracer_for(call).fail(
-            ARGUMENT,
-            call,
-            f"'axis': the launch grid has {dims} dimensions, got axis {one_line(axis)}",
-        )
+        plural = "" if dims == 1 else "s"
+        message = f"'axis': the launch grid has {dims} dimension{plural}, got axis {one_line(axis)}"
+        help = "pass an axis of the grid, which counts from 0; kernel[4, 2](...) has axes 0 and 1"
+        tracer_for(call).fail(ARGUMENT, call, message, help)
     return number
 
 

@@ -23,6 +23,7 @@ from nkijit.dialects.rule_texts.classic_kernels import (
 )
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.diagnostics.diagnose import diagnose
+from nkijit.tracing.results import of_no_result, written_tensors
 from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracer import Tracer
 from nkijit.typing import is_mutable
@@ -54,9 +55,10 @@ def check_outputs(
         # A rejected instruction is not in the kernel.
         wrong = any(found.severity == "error" for found in tracer.diagnostics)
         if not written and not wrong:
-            tracer.record_at(
-                function, OUTPUT_NOT_WRITTEN, "it returns nothing, and writes no parameter"
+            message, help = of_no_result(
+                written_tensors(tracer), "it returns nothing, and writes no parameter"
             )
+            tracer.record_at(function, OUTPUT_NOT_WRITTEN, message, help=help)
         return
     if not returns:
         return

@@ -398,7 +398,8 @@ class Selected(ClassicTensor):
         shape, self._forms = selection(forms, shapes, bool(tiles))
         if shape is None:
             known = [*shapes, *(form.span for form in forms)]
-            self.fail(OUT_OF_BOUNDS, f"the shapes of the indices do not broadcast: {known}")
+            message = f"the shapes of the indices do not broadcast: {known}"
+            self.fail(OUT_OF_BOUNDS, message, _help_for_ranges(known))
         if len(shape) < 2:
             self.fail(INDEX_1D, "an index of one dimension")
         self.shape = shape
@@ -524,6 +525,17 @@ def _help_for_range(low: int, high: int, size: int, of_partitions: bool) -> str:
     return (
         f"leave out the elements beyond the tensor, mask=({mask}) with the index expression of "
         "this dimension, or correct the expression"
+    )
+
+
+def _help_for_ranges(shapes: Sequence[tuple[int, ...]]) -> str:
+    """Return the help for two ranges without dimensions to broadcast along; else empty."""
+    if [len(shape) for shape in shapes] != [1, 1]:
+        return ""
+    rows, columns = (shape[0] for shape in shapes)
+    return (
+        "give each range its own dimension: "
+        f"nl.arange({rows})[:, None] and nl.arange({columns})[None, :]"
     )
 
 

@@ -1,5 +1,6 @@
 # RUN: not nkijit verify -p verify-accumulators %s:softmax -a x=128x512:float32 2>&1 | filecheck --match-full-lines %s
 # RUN: not nkijit verify -p verify-accumulators %s:matmul -a a=128x128:bfloat16 -a b=128x512:bfloat16 2>&1 | filecheck --match-full-lines --check-prefix=PSUM %s
+# RUN: nkijit verify -p verify-accumulators %s:chunks -a x=128x512:float32 2>&1 | filecheck --match-full-lines --check-prefix=CHUNKS %s
 
 # Findings about clobbered or lost accumulators, and about accumulation groups, show every line
 # that is involved.
@@ -74,3 +75,24 @@ def matmul(a, b):
     # PSUM: 1 error and 1 warning for trn3 (default)
     nisa.nc_matmul(dst=product, stationary=left, moving=right)
     return a
+
+
+@nki.jit
+def chunks(x):
+    tile = nl.load(x)
+    total = nl.ndarray((tile.shape[0], 1), dtype=nl.float32, buffer=nl.sbuf)
+    for i in range(4):
+        part = tile[:, i * 128 : i * 128 + 128]
+        # Each iteration loses the sum of the one before.
+        # CHUNKS: warning[accumulator-lost]: nisa.activation: what it accumulates in the Scalar Engine is never read out
+        # CHUNKS: = the same finding 3 times at this place, in an unrolled loop or call
+        # CHUNKS: = help: reset in the first iteration only, and continue in the others: reduce_cmd=nisa.reduce_cmd.reset_reduce if i == 0 else nisa.reduce_cmd.reduce
+        nisa.activation(
+            dst=part,
+            op=nl.exp,
+            data=part,
+            reduce_op=nl.add,
+            reduce_res=total if i == 3 else None,
+            reduce_cmd=nisa.reduce_cmd.reset_reduce,
+        )
+    nl.store(nl.ndarray(total.shape, dtype=total.dtype, buffer=nl.shared_hbm), total)

@@ -3,6 +3,8 @@
 # RUN: nkijit verify %s:reset | filecheck %s --check-prefix=RESET
 # RUN: nkijit verify %s:classic_store | filecheck %s --check-prefix=CLASSIC
 # RUN: nkijit verify %s:classic_matmul | filecheck %s --check-prefix=CLASSIC-SUM
+# RUN: nkijit verify %s:classic_sum | filecheck %s --check-prefix=CLASSIC-PARTS
+# RUN: nkijit verify %s:lost_maximum | filecheck %s --check-prefix=MAXIMUM
 # RUN: nkijit verify %s:filled_once | filecheck %s --check-prefix=FILLED
 # RUN: nkijit verify %s:tile_twice | filecheck %s --check-prefix=TWICE
 # RUN: nkijit verify %s:running_maximum | filecheck %s --check-prefix=NONE
@@ -97,10 +99,43 @@ def classic_matmul(x, w):
     total = cl.zeros((128, 512), cl.float32, buffer=cl.psum)
     for k in cl.sequential_range(4):
         # CLASSIC-SUM: warning[overwritten-result]: nisa.nc_matmul: 'total' is overwritten before anything reads the result: 3 of 4 results are lost
-        # CLASSIC-SUM: = help: to add up the iterations, write sum += nisa.nc_matmul(...) to a tile of zeros
+        # CLASSIC-SUM: = help: to add up the iterations, write total += ... to a tile of zeros
         rows = slice(k * 128, (k + 1) * 128)
         total[...] = cisa.nc_matmul(cl.load(w[rows]), cl.load(x[rows]))
     cl.store(out, cl.copy(total))
+    return out
+
+
+@classic.jit
+@nki.example(x="512x512:bfloat16", w="512x128:bfloat16")
+def classic_sum(x, w):
+    out = cl.ndarray((128, 512), cl.float32, buffer=cl.shared_hbm)
+    # The zeros are the start of the sum. Advice follows findings about the result.
+    # CLASSIC-PARTS-NOT: redundant-fill
+    total = cl.zeros((128, 512), cl.float32, buffer=cl.psum)
+    for k in cl.affine_range(4):
+        # CLASSIC-PARTS: warning[err_unexpected_output_dependencies]: nl.matmul: two iterations write the same elements of 'total'
+        # CLASSIC-PARTS: = help: to add up the iterations, write total += ... to a tile of zeros; to keep each result, index total with the loop variable
+        # CLASSIC-PARTS: warning[overwritten-result]: nl.matmul: 'total' is overwritten before anything reads the result: 3 of 4 results are lost
+        # CLASSIC-PARTS: = help: to add up the iterations, write total += ... to a tile of zeros
+        # CLASSIC-PARTS: warning[small-dma]: nl.load: {{.*}}
+        a, b = cl.load(w[k * 128 : (k + 1) * 128]), cl.load(x[k * 128 : (k + 1) * 128])
+        total[...] = cl.matmul(a, b, transpose_x=True)
+    cl.store(out, cl.copy(total))
+    return out
+
+
+@nki.jit
+@nki.example(x="128x2048:float32")
+def lost_maximum(x):
+    out = nl.ndarray((128, 1), x.dtype, buffer=nl.shared_hbm)
+    largest = nl.ndarray((128, 1), nl.float32, buffer=nl.sbuf)
+    for k in range(4):
+        tile = nl.load(x[:, k * 512 : (k + 1) * 512])
+        # MAXIMUM: warning[overwritten-result]: nisa.tensor_reduce: 'largest' is overwritten before anything reads the result: 3 of 4 results are lost
+        # MAXIMUM: = help: to combine the iterations, write nisa.tensor_tensor(dst=acc, data1=acc, data2=largest, op=nl.maximum) after it; to keep all results, allocate a tile for each ([tile] * 4 is one tile)
+        nisa.tensor_reduce(dst=largest, op=nl.maximum, data=tile, axis=1)
+    nl.store(out, largest)
     return out
 
 

@@ -80,8 +80,8 @@ def kernel(x, a=[1, 2], *, b=1):  # noqa: B006
 
 @nki.jit
 def other(x):
-    # OTHER: warning[portable-identity]: kernel 'other': 'is not' is used
     # OTHER: error[return-value]: kernel 'other': {{.*}}
+    # OTHER: warning[portable-identity]: kernel 'other': 'is not' is used
     # OTHER: 1 error and 1 warning for trn3 (default)
     return x is not None
 

@@ -11,6 +11,7 @@ import nkijit.language as nl
 
 @nki.jit
 def kernel(x):
+    # CHECK: error[activation-function]: nisa.activation: 'op' is nl.add, which is not an activation function
     # CHECK: warning[unused-suppression]: ignore[buffer]: no warning of this rule is reported here
     # CHECK-NEXT: --> {{.*}}suppression.py:[[# @LINE + 4]]:26
     # CHECK-NEXT: |
@@ -24,7 +25,6 @@ def kernel(x):
         dst=tile,  # nkijit: ignore[buffers]
         data=tile,
     )
-    # CHECK: error[activation-function]: nisa.activation: 'op' is nl.add, which is not an activation function
     # CHECK: warning[suppression-of-error]: ignore[activation-function]: an error of this rule is reported here
     # CHECK-NEXT: --> {{.*}}suppression.py:[[# @LINE + 7]]:56
     # CHECK-NEXT: |

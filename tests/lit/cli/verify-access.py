@@ -16,14 +16,14 @@ import nkijit.language as nl
 # CHECK-NEXT: | ^^^^^^^^^^^^^^
 # CHECK-NEXT: = src: %tile, sbuf 16x64 float32, a view of %tile (sbuf 128x64 float32), allocated at {{.*}}verify-access.py:{{[0-9]+}}:12
 # CHECK-NEXT: = help: give the rows a tile of their own, or move them to a legal partition with nisa.dma_copy
-# CHECK: warning[overlap]: nisa.tensor_copy: 'dst' overlaps 'src', whose elements are overwritten before they are read
-# CHECK: {{[0-9]+}} |     nisa.tensor_copy(dst=tile[:, 1:64], src=tile[:, 0:63])
 # CHECK: error[index-bounds]: nisa.dma_copy: the index of 'src' goes from 0 to 130, legal are 0 to 129
 # CHECK: {{[0-9]+}} |         nisa.dma_copy(dst=row, src=x[nl.ds(i, 1)])
 # CHECK: ::: {{.*}}verify-access.py:{{[0-9]+}}:{{5|14}}
 # CHECK-NEXT: |
 # CHECK-NEXT: {{[0-9]+}} |     for i in nl.dynamic_range(131):
 # CHECK-NEXT: | {{ *-+}} the index counts here
+# CHECK: warning[overlap]: nisa.tensor_copy: 'dst' overlaps 'src', whose elements are overwritten before they are read
+# CHECK: {{[0-9]+}} |     nisa.tensor_copy(dst=tile[:, 1:64], src=tile[:, 0:63])
 @nki.jit
 def shifted(x):
     out = nl.ndarray((16, 64), dtype=x.dtype, buffer=nl.shared_hbm)

@@ -1,4 +1,5 @@
 # RUN: not nkijit verify %s:operator -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=OPERATOR %s
+# RUN: not nkijit verify %s:nested -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=NESTED %s
 # RUN: not nkijit verify %s:in_place -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=PLACE %s
 # RUN: not nkijit verify %s:method -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=METHOD %s
 # RUN: not nkijit verify %s:numpy_function -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=NUMPY %s
@@ -39,6 +40,16 @@ def operator(x):
     tile = nl.load(x)
     other = nl.load(x[:, 0:32])
     return helper(tile, other)
+
+
+@nki.jit
+def nested(x):
+    tile = nl.load(x)
+    # The operators around it fail as well.
+    # NESTED: error[python-on-tensor]: tensor 'tile': what it holds is known on the device only, so Python's + does not compute with it
+    # NESTED: = help: write scaled = nl.multiply(nl.negative(nl.add(tile, tile)), nl.subtract(tile, 3 * 2.0))
+    scaled = -(tile + tile) * (tile - 3 * 2.0)
+    return scaled
 
 
 @nki.jit

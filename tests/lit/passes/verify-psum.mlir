@@ -28,7 +28,7 @@ nki.kernel @memset_is_no_matmul() target=trn2 {
   %a = nki.alloc : memref<128x64xbf16, #nki.sbuf>
   %psum = nki.alloc : memref<64x64xf32, #nki.psum>
   nisa.memset dst=%psum, value=0, name="zeros"
-  // CHECK: error[psum-accumulate]: nisa.nc_matmul: 'accumulate' is True, but nothing to add to has been written in 'dst' before
+  // CHECK: error[psum-accumulate]: nisa.nc_matmul: 'accumulate' is True, but no matmul has written 'dst' before
   // CHECK-NEXT: --> {{.*}}verify-psum.mlir:{{.*}}
   // CHECK-NEXT: |
   // CHECK-NEXT: {{[0-9]+}} | nisa.nc_matmul dst=%psum, stationary=%a, moving=%a, accumulate=true
@@ -38,6 +38,18 @@ nki.kernel @memset_is_no_matmul() target=trn2 {
   // CHECK-NEXT: {{[0-9]+}} | nisa.memset dst=%psum, value=0, name="zeros"
   // CHECK-NEXT: | {{-+}} nisa.memset 'zeros' has written there, which is no matmul
   // CHECK-NEXT: = dst: %psum, psum 64x64 float32, allocated at {{.*}}
+  // CHECK-NEXT: = help: use accumulate=False (or None) for the first matmul of a group
+  nisa.nc_matmul dst=%psum, stationary=%a, moving=%a, accumulate=true
+  nki.return
+}
+
+// A bias is more than zeros.
+nki.kernel @bias_in_psum() target=trn2 {
+  %a = nki.alloc : memref<128x64xbf16, #nki.sbuf>
+  %psum = nki.alloc : memref<64x64xf32, #nki.psum>
+  nisa.memset dst=%psum, value=1
+  // CHECK: error[psum-accumulate]: nisa.nc_matmul: 'accumulate' is True, but no matmul has written 'dst' before
+  // CHECK: = help: use accumulate=False (or None) for the first matmul of a group; add what nisa.memset writes to the product, e.g. with nisa.tensor_tensor
   nisa.nc_matmul dst=%psum, stationary=%a, moving=%a, accumulate=true
   nki.return
 }
@@ -281,4 +293,4 @@ nki.kernel @side_by_side() target=trn3 {
   nki.return
 }
 
-// CHECK: 3 errors and 7 warnings
+// CHECK: 4 errors and 7 warnings

@@ -336,3 +336,9 @@ def test_a_warning_that_is_an_error_is_reported_once() -> None:
         with pytest.raises(nki.NoDeviceWarning):
             kernel(X)
         assert np.array_equal(kernel(X), 2 * X)
+
+
+def test_simulate_kernel_of_a_result() -> None:
+    message = r"expects a kernel, got ndarray: write nki\.simulate_kernel\(kernel, x\) in the place"
+    with pytest.raises(TypeError, match=message):
+        nki.simulate_kernel(X)

@@ -759,3 +759,13 @@ def test_loops_in_loops_are_counted_together(monkeypatch):
         match=r"test_loops\.py:\d+.*more than 83 iterations together; NKIJIT_LOOP_LIMIT raises",
     ):
         nested(4)
+
+
+def test_a_body_without_the_next_condition_is_an_error() -> None:
+    @nki.jit
+    def kernel(n):
+        register, left = _loaded(n)
+        nl.while_loop(register, lambda condition: _count_down(condition, left))
+
+    with pytest.raises(nki.NkiValidationError, match="end the body with a return of its parameter"):
+        kernel(np.array([[3]], np.int32))

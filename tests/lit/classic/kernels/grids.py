@@ -72,4 +72,5 @@ def nested():
 @nki.jit
 def axis():
     # AXIS: error[argument]: nl.program_id: 'axis': the launch grid has 0 dimensions, got axis 3
+    # AXIS: = help: pass an axis of the grid, which counts from 0; kernel[4, 2](...) has axes 0 and 1
     nl.program_id(3)

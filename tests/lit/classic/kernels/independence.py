@@ -3,6 +3,7 @@
 # RUN: nkijit verify %s:sequential -a x=4x8x4:float32 2>&1 | filecheck --check-prefix=NONE %s
 # RUN: nkijit verify %s:sums -a x=4x8x4:float32 2>&1 | filecheck --check-prefix=NONE %s
 # RUN: nkijit verify %s:instances -a x=4x8x4:float32 2>&1 | filecheck --match-full-lines --check-prefix=INSTANCES %s
+# RUN: nkijit verify %s:two_sums -a x=256x128:bfloat16 2>&1 | filecheck --match-full-lines --check-prefix=TWO %s
 
 # Instances of a grid and iterations of affine_range are independent of each other.
 
@@ -78,3 +79,19 @@ def same(x):
 
 
 instances = nki.jit(same)[4]
+
+
+@nki.jit
+def two_sums(x):
+    out = nl.ndarray((2, nl.par_dim(128), 128), dtype=nl.float32, buffer=nl.shared_hbm)
+    total = nl.zeros((128, 128), dtype=nl.float32, buffer=nl.psum)
+    for n in nl.affine_range(2):
+        for k in nl.affine_range(2):
+            part = nl.load(x[k * 128 : (k + 1) * 128])
+            # TWO: warning[err_unexpected_output_dependencies]: nl.matmul: one iteration writes elements of 'total' that another one reads
+            # TWO: = help: to begin a new sum in each iteration, allocate total with nl.zeros inside the loop; to continue the sum, use nl.sequential_range
+            # TWO: warning[psum-open-read]: nl.matmul: adds to a result that has been read already
+            # TWO: = help: read total after the last matmul of the sum; for a new sum allocate it again with nl.zeros, inside the loop that reads it
+            total += nl.matmul(part, part, transpose_x=True)
+        nl.store(out[n], value=nl.copy(total))
+    return out

@@ -1,6 +1,7 @@
 # RUN: not nkijit verify %s:immutable -a x=8x4:float32 2>&1 | filecheck --match-full-lines --check-prefix=IMMUTABLE %s
 # RUN: not nkijit verify %s:not_returned -a x=8x4:float32 2>&1 | filecheck --match-full-lines --check-prefix=UNRETURNED %s
 # RUN: not nkijit verify %s:no_output -a x=8x4:float32 2>&1 | filecheck --match-full-lines --check-prefix=SILENT %s
+# RUN: not nkijit verify %s:forgotten -a x=8x4:float32 2>&1 | filecheck --match-full-lines --check-prefix=FORGOTTEN %s
 # RUN: not nkijit verify %s:dead_loop -a x=8x4:float32 2>&1 | filecheck --check-prefix=DEAD-LOOP %s
 # RUN: nkijit trace %s:mutable -a x=8x4:float32 2>&1 | filecheck --check-prefix=MUTABLE %s
 # RUN: nkijit trace %s:traced -a x=8x4:float32 -a y=8x4:float32 2>&1 | filecheck --check-prefix=TRACED %s
@@ -17,7 +18,7 @@ import neuronxcc.nki.typing as nt
 def immutable(x):
     # IMMUTABLE: error[err_cannot_update_immutable_parameter]: nl.store: parameter 'x' is written
     # IMMUTABLE-NEXT: --> {{.*}}parameters.py:[[# @LINE + 4]]:5
-    # IMMUTABLE: = help: annotate the parameter, or write to a tensor allocated with buffer=nl.shared_hbm
+    # IMMUTABLE: = help: annotate the parameter with nt.mutable_tensor, of neuronxcc.nki.typing, and return it; or write to a tensor allocated with buffer=nl.shared_hbm
     # IMMUTABLE: 1 error for trn2 (default)
     tile = nl.load(x)
     nl.store(x, tile)
@@ -35,6 +36,15 @@ def not_returned(x: nt.mutable_tensor):
     nl.store(out, tile)
     nl.store(x, tile)
     return out
+
+
+@nki.jit
+def forgotten(x):
+    # FORGOTTEN: error[err_tensor_output_not_written_to]: kernel 'forgotten': it writes out, but returns nothing
+    # FORGOTTEN-NEXT: --> {{.*}}parameters.py:[[# @LINE - 2]]:5
+    # FORGOTTEN: = help: end the kernel with: return out
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    nl.store(out, nl.load(x))
 
 
 @nki.jit

@@ -48,6 +48,20 @@ def empty_range(x):
 
 
 @nki.jit
+def ranges_without_dimensions(x):
+    # CHECK: error[err_tensor_access_out_of_bound]: tensor 'x': the shapes of the indices do not broadcast: [(128,), (512,)]
+    # CHECK: = help: give each range its own dimension: nl.arange(128)[:, None] and nl.arange(512)[None, :]
+    nl.load(x[nl.arange(128), nl.arange(512)])
+
+
+@nki.jit
+def iota_of_a_range(x):
+    # CHECK: error[err_1d_arange_not_supported]: nisa.iota: 'expr' is of shape (512,)
+    # CHECK: = help: nl.arange(512)[None, :] counts along the columns, nl.arange(512)[:, None] along the partitions
+    nisa.iota(nl.arange(512), dtype=nl.float32)
+
+
+@nki.jit
 def ranges_of_two_sizes(x):
     # CHECK: error[affine-index]: index expression: shapes (16,) and (8,) do not broadcast
     # CHECK-NEXT: --> {{.*}}mistakes.py:[[# @LINE + 2]]:41

@@ -166,7 +166,7 @@ nki.kernel @tensor_tensor_packed() target=trn3 {
 // CHECK-NEXT: {{[0-9]+}} | nisa.tensor_tensor dst=%words, data1=%other, data2=%words, op=bitwise_or
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = data1: %other, sbuf 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: view the tile as an integer type of the same width, e.g. tile.view(nl.int32)
+// CHECK-NEXT: = help: use nl.logical_or for values that are true or false; for bit patterns view the tile as an integer type of the same width, e.g. other.view(nl.int32)
 // CHECK: error[bitvec-dtype]: nisa.tensor_tensor: 'data2' must be of an integer type, it is float32
 // CHECK: error[bitvec-dtype]: nisa.tensor_tensor: 'dst' must be of an integer type, it is float32
 nki.kernel @tensor_tensor_bitvec_float() target=trn3 {

@@ -187,7 +187,7 @@ nki.kernel @tensor_reduce_packed() target=trn3 {
 // CHECK-NEXT: {{[0-9]+}} | nisa.tensor_reduce dst=%column, op=bitwise_and, data=%float, axis=[1]
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = data: %float, sbuf 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: view the tile as an integer type of the same width, e.g. tile.view(nl.int32)
+// CHECK-NEXT: = help: use nl.logical_and for values that are true or false; for bit patterns view the tile as an integer type of the same width, e.g. float.view(nl.int32)
 // CHECK: error[bitvec-dtype]: nisa.tensor_reduce: 'dst' must be of an integer type, it is float32
 nki.kernel @tensor_reduce_bitvec_float() target=trn3 {
   %column = nki.alloc : memref<128x1xi32, #nki.sbuf>
@@ -258,7 +258,7 @@ nki.kernel @tensor_partition_reduce_shape() target=trn3 {
 // CHECK-NEXT: {{[0-9]+}} | nisa.tensor_partition_reduce dst=%row, op=bitwise_and, data=%tile
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = data: %tile, sbuf 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: view the tile as an integer type of the same width, e.g. tile.view(nl.int32)
+// CHECK-NEXT: = help: use nl.logical_and for values that are true or false; for bit patterns view the tile as an integer type of the same width, e.g. tile.view(nl.int32)
 // CHECK: error[bitvec-dtype]: nisa.tensor_partition_reduce: integers of different widths: 'data' is int32, 'dst' is int8
 nki.kernel @tensor_partition_reduce_bitvec() target=trn3 {
   %row = nki.alloc : memref<1x64xf32, #nki.sbuf>
