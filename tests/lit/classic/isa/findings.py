@@ -77,7 +77,7 @@ def activations(x):
     # ACTIVATIONS-NEXT: --> {{.*}}findings.py:[[# @LINE + 1]]:71
     nisa.activation_reduce(np.exp, tile, reduce_op=np.add, reduce_res=x)
     # ACTIVATIONS: warning[no-effect]: nisa.activation: 'reduce_op' has no effect, as 'reduce_cmd' is idle
-    # ACTIVATIONS-NEXT: --> {{.*}}findings.py:[[# @LINE + 1]]:5
+    # ACTIVATIONS-NEXT: --> {{.*}}findings.py:[[# @LINE + 1]]:56
     nisa.activation(np.exp, tile, scale=1.0, reduce_op=np.add, reduce_cmd=nisa.reduce_cmd.idle)
     # ACTIVATIONS: 12 errors and 1 warning for trn1 (--target)
     return x

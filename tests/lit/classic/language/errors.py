@@ -135,7 +135,7 @@ def block_dimension(x, rows):
 def shapes(x, rows):
     tile = nl.load(x)
     # CHECK: error[free-size-match]: nl.add: operands that do not fit together: 'tile' has (128, 64), 'tile[:, 0:32]' has (128, 32)
-    # CHECK: = help: each dimension has the same size or 1: slice dim 1 of 'x', [:, 0:32]
+    # CHECK: = help: each dimension has the same size or 1: slice dim 1 of 'tile', [:, 0:32]
     nl.add(tile, tile[:, 0:32])
 
 
