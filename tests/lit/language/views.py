@@ -172,7 +172,7 @@ def too_many_partitions(x):
 
 @nki.jit
 def last_window(x):
-    # CHECK: error[view]: view of 'x': nl.ds(500, 20) of dim 1 is out of its size 512; the shape is (128, 512); legal: start >= 0, size >= 1, start + size <= 512
+    # CHECK: error[view]: view of 'x': nl.ds(500, 20) of dim 1 is out of its size 512; the shape is (128, 512); legal: start >= 0, size >= 0, start + size <= 512
     # CHECK-NEXT: --> {{.*}}views.py:[[# @LINE + 2]]:13
     # CHECK: = help: in the last round of a loop pass the size min(n, x.shape[1] - start), here 12
     nl.load(x[:, nl.ds(500, 20)])
@@ -180,7 +180,7 @@ def last_window(x):
 
 @nki.jit
 def negative_window(x):
-    # CHECK: error[view]: view of 'x': nl.ds(-20, 20) of dim 1 is out of its size 512; the shape is (128, 512); legal: start >= 0, size >= 1, start + size <= 512
+    # CHECK: error[view]: view of 'x': nl.ds(-20, 20) of dim 1 is out of its size 512; the shape is (128, 512); legal: start >= 0, size >= 0, start + size <= 512
     # CHECK-NEXT: --> {{.*}}views.py:[[# @LINE + 2]]:13
     # CHECK: = help: nl.ds counts from the start: write nl.ds(492, 20)
     nl.load(x[:, nl.ds(-20, 20)])
