@@ -299,7 +299,10 @@ def outcomes(
         valid = random.choice(calls)
         setting = valid.setting
         known = names.get(id(setting)) or names.setdefault(id(setting), names_of(setting))
-        source = random.choice(list(mutants(valid, known, [random.choice(values_of(setting))])))
+        wrong = list(mutants(valid, known, [random.choice(values_of(setting))]))
+        if not wrong:  # nothing of the call can be replaced
+            continue
+        source = random.choice(wrong)
         yield valid.title, source, None
         problem = problem_of(source, setting)
         if problem is not None:
