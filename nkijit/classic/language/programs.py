@@ -131,7 +131,7 @@ def _range(call: str, args: Sequence[int]) -> range:
     """Return Python's `range`; while tracing, an argument that is no integer is a finding."""
     names = ("stop",) if len(args) == 1 else ("start", "stop", "step")
     if not 1 <= len(args) <= len(names):
-        return range(*args)
+        raise TypeError(f"{call} takes one to three integers, got {len(args)} arguments")
     return range_of(call, dict(zip(names, args, strict=False)))
 
 
