@@ -12,6 +12,8 @@ from math import prod
 from numbers import Real
 from typing import Any
 
+from nkijit.dialects.python_values import one_line
+
 TENSOR = "{t}"
 
 WHOLE_DIVISION = "divide sizes with //, which gives ints; / gives floats"
@@ -79,8 +81,9 @@ def for_index(item: object, dim: int, *, on_chip: bool) -> str:
     steps = {b - a for a, b in pairwise(numbers)} or {1}
     step = min(steps)
     if len(steps) == 1 and step > 0 and numbers[0] >= 0:
-        by = "" if step == 1 else f":{step}"
-        return f"write the slice {numbers[0]}:{numbers[-1] + 1}{by} in the place of the list"
+        by = "" if step == 1 else f":{one_line(step)}"
+        limits = f"{one_line(numbers[0])}:{one_line(numbers[-1] + 1)}"
+        return f"write the slice {limits}{by} in the place of the list"
     if on_chip:
         return Help.of(
             "copy one index after the other in a Python loop, or gather with nisa.nc_n_gather",
@@ -96,7 +99,7 @@ def for_index(item: object, dim: int, *, on_chip: bool) -> str:
 
 def _elements(item: object) -> list[Any]:
     """Return the elements of a list, a tuple or an array of one dimension; else an empty list."""
-    to_list = getattr(item, "tolist", None)
+    to_list = None if isinstance(item, type) else getattr(item, "tolist", None)
     found = to_list() if callable(to_list) else item
     return list(found) if isinstance(found, (list, tuple)) else []  # pyright: ignore[reportUnknownArgumentType]
 
@@ -149,7 +152,7 @@ def for_slice(
         return f"{{t}} has {size} elements in dim {dim}: begin and end at -{size} or later"
     if first == end:
         return "take at least one element, or leave the instruction out where the slice is empty"
-    start, stop = ("" if part is None else part for part in written)
+    start, stop = ("" if part is None else one_line(part) for part in written)
     return f"write the smaller limit first: {stop}:{start}"
 
 
@@ -158,7 +161,8 @@ def for_window(dim: int, size: int, start: int, count: int, *, on_chip: bool) ->
     if count < 1:
         return "take at least one element, or leave the instruction out where the size is 0"
     if start < 0:
-        return f"nl.ds counts from the start: write nl.ds({max(start + size, 0)}, {count})"
+        first = max(start + size, 0)
+        return f"nl.ds counts from the start: write nl.ds({first}, {one_line(count)})"
     if start >= size or (on_chip and dim == 0):
         return for_slice(dim, size, start, start + count, (start, start + count), on_chip=on_chip)
     return (
@@ -198,7 +202,7 @@ def for_steps(
         return "pass a step of at least 1, and the smaller limit first"
     pairs = [list(pair) for pair in zip(strides, shape, strict=True)]
     pairs[dim] = [strides[dim] * numbers.step, len(numbers)]
-    by = "" if numbers.step == -1 else f"{-numbers.step} * "
+    by = "" if numbers.step == -1 else f"{one_line(-numbers.step)} * "
     keys = ", ".join(
         f"{numbers[0]} - {by}{_arange(len(numbers), at, len(shape))}"
         if at == dim
@@ -206,7 +210,7 @@ def for_steps(
         for at, size in enumerate(shape)
     )
     return Help.of(
-        f"a pattern with a negative stride runs backwards: {{t}}.ap({pairs}, "
+        f"a pattern with a negative stride runs backwards: {{t}}.ap({one_line(pairs)}, "
         f"offset={numbers[0] * strides[dim]})",
         f"an index expression runs backwards: {{t}}[{keys}]",
     )
@@ -248,7 +252,7 @@ def for_broadcast(dim: int, ndim: int, count: int) -> str:
     if count < 1:
         return "pass a size of at least 1"
     keys = ", ".join("0:1" if at == dim else ":" for at in range(ndim))
-    return f"repeat one element of the dimension, {{t}}[{keys}].broadcast({dim}, {count})"
+    return f"repeat one element of the dimension, {{t}}[{keys}].broadcast({dim}, {one_line(count)})"
 
 
 def for_permutation(ndim: int) -> str:
@@ -277,7 +281,7 @@ def for_sizes(sizes: Sequence[int], total: int) -> str:
         if total % others == 0:
             right = (*sizes[:at], total // others, *sizes[at + 1 :])
             return f"write sizes whose product is {total}, e.g. {right}"
-    return f"write sizes whose product is {total}; the product of these is {prod(sizes)}"
+    return f"write sizes whose product is {total}; the product of these is {one_line(prod(sizes))}"
 
 
 NEEDS_COPY = (

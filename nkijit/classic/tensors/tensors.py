@@ -38,7 +38,7 @@ from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.dtypes import DTYPES, Kind
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.views import ViewOp
-from nkijit.dialects.python_values import one_line
+from nkijit.dialects.python_values import numbers_in, one_line
 from nkijit.dialects.rule_texts.classic import (
     DYNAMIC_CONTROL_FLOW,
     INDEX_1D,
@@ -545,9 +545,9 @@ def _help_for_slices(keys: tuple[Any, ...], shape: Sequence[int]) -> str:
     rank = max(rank, len(keys))
     texts: list[str] = []
     for dim, key in enumerate(keys[: len(shape)]):
-        if not isinstance(key, slice):
+        numbers = numbers_in(shape[dim], key)
+        if numbers is None:
             continue
-        numbers = range(*key.indices(shape[dim]))
         axes = ", ".join(":" if at == dim else "None" for at in range(rank))
         start = "" if numbers.start == 0 else f"{numbers.start} + "
         step = "" if numbers.step == 1 else f"{numbers.step} * "

@@ -32,7 +32,7 @@ def float_range(x):
 
 @nki.jit
 def float_grid(x):
-    # CHECK: error[affine-index]: index expression: nl.mgrid takes slices with a stop, got slice(0, 256.0, None)
+    # CHECK: error[affine-index]: index expression: nl.mgrid takes slices with a stop and no step of 0, got slice(0, 256.0, None)
     # CHECK-NEXT: --> {{.*}}mistakes.py:[[# @LINE + 2]]:9
     # CHECK: = help: divide sizes with //, which gives ints; / gives floats
     i = nl.mgrid[0:128, 0 : x.shape[1] / 2]
