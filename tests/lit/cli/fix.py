@@ -72,8 +72,8 @@ def column(x):
     return out
 
 
-# MISSPELT: fixed {{.*}}.py:[[# @LINE + 7]]:36: dead-stor -> dead-store (unknown-rule)
-# MISSPELT-NEXT: fixed {{.*}}.py:[[# @LINE + 7]]:24: reshpae -> reshape (unknown-name)
+# MISSPELT: fixed {{.*}}.py:[[# @LINE + 8]]:24: reshpae -> reshape (unknown-name)
+# MISSPELT-NEXT: fixed {{.*}}.py:[[# @LINE + 6]]:36: dead-stor -> dead-store (unknown-rule)
 # MISSPELT-NEXT: no findings for trn3 (default)
 @nki.jit
 def misspelt(x):
