@@ -111,7 +111,11 @@ def _decorated(function: Any, mode: str, options: Mapping[str, Any]) -> Any:
     platform = None if platform is None else platform_name(platform)
     chosen = mode_named(mode, given)
     if function is None:
-        return lambda function: _decorated(function, mode, options)
+
+        def decorate(function: Any) -> Any:
+            return _decorated(function, mode, options)
+
+        return decorate
     kept = compiler_options(mode, given)
     if isinstance(function, ClassicKernel):
         if isinstance(function.mode, Trace) and mode != "trace":

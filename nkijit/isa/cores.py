@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 from xdsl.ir import SSAValue
@@ -48,7 +49,8 @@ def core_barrier(
     arguments = {"data": data, "cores": cores, "engine": engine, "name": name}
     tracer = tracer_for(CoreBarrierOp.name)
     given = cast(Any, cores)
-    alone = given[0] if isinstance(given, (tuple, list)) and len(given) == 1 else given
+    several = cast("Sequence[Any]", given if isinstance(given, (tuple, list)) else (given,))
+    alone = several[0] if len(several) == 1 else None
     if as_index(alone) in range(MAX_CORES):
         tracer.record(
             BARRIER_ALONE, CoreBarrierOp.name, f"'cores' is {one_line(cores)}, which is one core"

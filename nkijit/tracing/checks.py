@@ -58,7 +58,7 @@ def integer(call: str, argument: str, value: Any, least: int, most: int) -> int:
 
 def flag(call: str, argument: str, value: Any) -> bool:
     """Return a truth value: a bool of Python or NumPy, 0 or 1."""
-    if isinstance(value, (bool, np.bool_)) or (type(value) is int and value in (0, 1)):
+    if type(value) in (bool, np.bool_) or (type(value) is int and value in (0, 1)):
         return bool(value)
     tracer_for(call).wrong_argument(call, argument, "True or False", value)
 
