@@ -13,8 +13,6 @@ from functools import wraps
 from types import FrameType
 from typing import Any, ParamSpec, cast
 
-from nkijit.host.installed import is_library_code
-
 _P = ParamSpec("_P")
 
 
@@ -77,6 +75,8 @@ def _status_of(number: int) -> int:
 
 def _place_of(error: BaseException) -> str:
     """Return the user's line at which an exception was raised, for a message; empty if none is."""
+    from nkijit.host.installed import is_library_code
+
     lines = [
         f" at {frame.f_code.co_filename}:{line}"
         for frame, line in traceback.walk_tb(error.__traceback__)

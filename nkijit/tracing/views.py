@@ -487,7 +487,10 @@ class TensorView(NKIObject):
         if not self._by_vector:
             return
         rest = len([key for key in keys if key is not Ellipsis])
-        is_whole = rest < self.ndim if keys[0] is Ellipsis else keys[0] == slice(None)
+        first = keys[0]
+        is_whole = isinstance(first, slice) and cast(Any, first) == slice(None)
+        if first is Ellipsis:
+            is_whole = rest < self.ndim
         if not is_whole:
             self._deny("dim 0 is selected by an index tile; legal: `:` there", helps.SLICE_INDICES)
 
@@ -498,7 +501,8 @@ class TensorView(NKIObject):
         width = cast(Any, item).size if isinstance(item, DynamicSlice) else 1
         static = DynamicSlice(0, width) if isinstance(item, DynamicSlice) else 0
         after = len(keys) - position
-        dim = position if Ellipsis not in keys[:position] else self.ndim - after
+        is_after = any(key is Ellipsis for key in keys[:position])
+        dim = self.ndim - after if is_after else position
         if not 0 <= dim < self.ndim:
             dots = sum(key is Ellipsis for key in keys)
             help = helps.for_keys(len(keys), self.ndim, dots)

@@ -60,6 +60,8 @@ def returning(
     arguments = _arguments(call, given)
     tensors = [as_tensor(call, operand, arguments[operand]) for operand in dtype_of]
     wanted = given.get("dtype")
+    if not tensors and dtype is None:
+        wanted = dtype_named(call, "dtype", wanted).name
     if wanted is None:
         wanted = promoted(*tensors) if dtype is None else dtype
     options.setdefault("exact", not any(type_of(t).name in _NATIVE for t in tensors))

@@ -13,6 +13,7 @@ from nkijit.dialects.hardware.words import MemoryRegion, matmul_perf_mode, nc_ve
 from nkijit.dialects.nisa.matmul import DOUBLE_ROW
 from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
+from nkijit.tracing.checks import flag
 from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracer import tracer_for
 
@@ -80,7 +81,7 @@ def nc_matmul(
         # not moved.
         from_sbuf=[name for name in _MATRICES if _is_result(given[name])],
         # A transpose passes bits through and may write another type; sums are float32.
-        exact=is_transpose and version >= nc_version.gen3,
+        exact=flag(call, "is_transpose", is_transpose) and version >= nc_version.gen3,
         box_only=True,
     )
 

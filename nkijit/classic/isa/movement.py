@@ -15,7 +15,6 @@ from nkijit.classic.tensors.tensors import ClassicTensor, as_tensor, mark_masked
 from nkijit.dialects.rule_texts.classic import MASK_EXPRESSION
 from nkijit.dialects.rule_texts.operators import DMA_ARGUMENTS
 from nkijit.language.creation import checked_dims
-from nkijit.tracing.checks import dtype_named
 from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracer import tracer_for
 
@@ -92,7 +91,6 @@ def memset(
     Source: NKI API reference 2.26, nki.isa.memset.
     """
     given, call = locals(), "nisa.memset"
-    dtype_named(call, "dtype", dtype)
     dims = checked_dims(tracer_for(call), call, given.pop("shape"))
     return returning("memset", _memset, given, dtype_of=(), spans=dims)
 

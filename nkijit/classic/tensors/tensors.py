@@ -38,7 +38,7 @@ from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.dtypes import DTYPES, Kind
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.views import ViewOp
-from nkijit.dialects.python_values import numbers_in, one_line
+from nkijit.dialects.python_values import as_index, numbers_in, one_line
 from nkijit.dialects.rule_texts.classic import (
     DYNAMIC_CONTROL_FLOW,
     INDEX_1D,
@@ -154,9 +154,10 @@ class ClassicTensor:
 
     def assert_shape(self, shape: Any) -> ClassicTensor:
         """Return the tensor itself if it has the given shape; else end the trace."""
-        given = tuple(cast("Sequence[Any]", shape)) if isinstance(shape, (tuple, list)) else shape
-        if not isinstance(given, tuple) or given != self.shape:
-            self.fail(TILE_EXPECTED, f"its shape is {self.shape}, not {one_line(given)}")
+        given = cast("Sequence[Any]", shape) if isinstance(shape, (tuple, list)) else ()
+        if [as_index(size) for size in given] != [*self.shape]:
+            shown = one_line(tuple(given) if given else shape)
+            self.fail(TILE_EXPECTED, f"its shape is {self.shape}, not {shown}")
         return self
 
     if TYPE_CHECKING:  # added by `operations`, which uses tensors
