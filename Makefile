@@ -27,7 +27,7 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
 .PHONY: help setup lint lint-ruff lint-types lint-imports lint-prose lint-project browser test suite test-browser \
-	test-fast test-all test-oldest install-oldest test-wheel release-check fuzz frameworks demo bench fidelity docs site pictures format clean
+	test-fast test-all test-oldest install-oldest test-wheel release-check fuzz nkilib frameworks demo bench fidelity docs site pictures format clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -146,6 +146,12 @@ release-check: setup ## the release checklist: versions, changelog, distribution
 MINUTES ?= 5
 fuzz: setup ## look for mistakes with random input, for MINUTES=5 minutes
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) $(FUZZ)
+
+# NKILIB is a checkout of github.com/aws-neuron/nki-library, TESTS are options of pytest. Its test
+# framework needs pytest-html, pytest-metadata, pandas and allpairspy.
+TESTS ?= -m fast
+nkilib: setup ## run the tests of nki-library (NKILIB=path) and time each step
+	$(BIN)/python -m benchmarks.nkilib $(NKILIB) $(TESTS)
 
 demo: $(RUNTIME) ## trace, verify and run one kernel, and list its instructions
 	$(BIN)/python examples/activate2.py

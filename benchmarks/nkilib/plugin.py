@@ -1,0 +1,101 @@
+"""The pytest plugin that runs kernels of nki-library's tests and records the time of each step.
+
+Each kernel call appends a row to the JSON lines file of the environment variable ROWS.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import gc
+import importlib
+import json
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import nkijit
+from benchmarks.cold import bare_creation, operations
+from benchmarks.nkilib.vendor import install
+
+ROWS = "NKIJIT_NKILIB_ROWS"
+"""The environment variable with the path of the file of rows."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """Times of the calls of one kernel, in seconds of processor time."""
+
+    test: str
+    kernel: str
+    operations: int
+    bare: float
+    """Creation of the same operations with xDSL's low-level constructor."""
+    trace: float
+    verify: float
+    first_run: float
+    second_call: float
+
+    @property
+    def overhead(self) -> float:
+        """First call without its arithmetic, relative to the creation of its operations."""
+        return (self.trace + self.verify + self.first_run - self.second_call) / self.bare
+
+
+class Simulated:
+    """A kernel whose calls are timed step by step."""
+
+    def __init__(self, kernel: Any) -> None:
+        self.kernel = kernel if isinstance(kernel, nkijit.Kernel) else nkijit.jit(kernel)
+
+    def __getitem__(self, cores: int) -> Callable[..., Any]:
+        """Return the function that traces, verifies and runs the kernel on a number of cores."""
+        target = os.environ.get("NKI_NC_VERSION")
+        kernel = self.kernel.for_target(target) if target else self.kernel  # pyright: ignore
+
+        def call(**inputs: Any) -> Any:
+            traced: nkijit.TracedKernel
+            traced, trace = _timed(lambda: kernel[cores].trace(**inputs))
+            _, verify = _timed(lambda: traced.admit(strict=False))
+            arrays = [inputs[name] for name, _, _ in traced.argument_types]
+            copies = [array.copy() if hasattr(array, "copy") else array for array in arrays]
+            result, first_run = _timed(lambda: traced.run(*arrays))
+            _, second_call = _timed(lambda: traced.run(*copies))
+            _, bare = _timed(bare_creation(traced.module))
+            count = len(operations(traced.module))
+            _append(Row(_test(), traced.name, count, bare, trace, verify, first_run, second_call))
+            return result
+
+        return call
+
+
+def _timed(step: Callable[[], Any]) -> tuple[Any, float]:
+    gc.collect()
+    start = time.process_time()
+    result = step()
+    return result, time.process_time() - start
+
+
+def _test() -> str:
+    return os.environ.get("PYTEST_CURRENT_TEST", "").removesuffix(" (call)")
+
+
+def _append(row: Row) -> None:
+    with Path(os.environ[ROWS]).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(dataclasses.asdict(row)) + "\n")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests() -> None:
+    """Provide the simulator before the library's own plugin imports it."""
+    install(Simulated)
+
+
+def pytest_sessionstart() -> None:
+    """Give the orchestrator the attribute that its simulation mode reads and does not set."""
+    module: Any = importlib.import_module("test.utils.test_orchestrator")
+    module.Orchestrator._compiled_kernel = None
