@@ -5,11 +5,11 @@ This module is imported for the first run: tracing and verifying need no interpr
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any, cast
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
@@ -42,18 +42,25 @@ from nkijit.tracing.frameworks import (
 )
 from nkijit.tracing.tracebacks import warn_at_call
 
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
 PRECISE_VARIABLE = "NKI_PRECISE_FP"
 SANITIZE_VARIABLE = "NKIJIT_SANITIZE"
 
 
-@contextmanager
-def _in_users_words() -> Generator[None]:
+def _in_users_words(run: Callable[_P, _R]) -> Callable[_P, _R]:
     """Word the finding that ends a run as the call in the user's source."""
-    try:
-        yield
-    except FoundError as error:
-        error.reword(as_user_call(error.finding))
-        raise
+
+    @functools.wraps(run)
+    def reworded(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        try:
+            return run(*args, **kwargs)
+        except FoundError as error:
+            error.reword(as_user_call(error.finding))
+            raise
+
+    return reworded
 
 
 Admit = Callable[[bool], Sequence[Diagnostic]]
@@ -79,7 +86,7 @@ class Runs:
         self._plans: dict[bool, Launch] = {}
         self._lock = threading.Lock()
 
-    @_in_users_words()
+    @_in_users_words
     def run(
         self,
         inputs: Sequence[Any],
@@ -134,7 +141,7 @@ class Runs:
             ],
         )
 
-    @_in_users_words()
+    @_in_users_words
     def run_queues(
         self,
         programs: Sequence[Program],
@@ -155,7 +162,7 @@ class Runs:
             finish=lambda results: self._finished(results, arrays, framework),
         )
 
-    @_in_users_words()
+    @_in_users_words
     def record(
         self,
         traced: Reporting,

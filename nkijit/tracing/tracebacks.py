@@ -51,7 +51,9 @@ def without_own_frames(function: Callable[_P, _R]) -> Callable[_P, _R]:
             error.__traceback__ = _without_inner_frames(error) if own else None
             raise
         except Exception as error:
-            error.__traceback__ = _without_inner_frames(error)
+            trace = error.__traceback__
+            alone = trace is not None and trace.tb_next is None  # the arguments do not match
+            error.__traceback__ = None if alone else _without_inner_frames(error)
             raise
 
     return call

@@ -82,7 +82,7 @@ arguments = [{}, { x = "2x2:int8" }]
     [
         ("tagret = 'trn2'", "there is no key 'tagret'; .*did you mean 'target'"),
         ("target = 'trn9'", "target: unknown platform target 'trn9'"),
-        ("target = 3", "target: unknown platform target '3'"),
+        ("target = 3", "target: unknown platform target 3"),
         ("suppress = 'small-dma'", "expected a list of rules"),
         ("suppress = ['smal-dma']", "there is no rule 'smal-dma'; did you mean 'small-dma'"),
         ("deny = 'suspicious'", "expected a list of groups or rules"),

@@ -634,8 +634,10 @@ def test_registers_hold_nothing_at_first():
         nisa.register_store(out, nisa.register_alloc())
         return out
 
-    with pytest.raises(InterpretationError, match=r"test_loops\.py:\d+.*is read before anything"):
+    with pytest.raises(nki.NkiValidationError, match="register 'register' is read, but nothing"):
         kernel()
+    with pytest.raises(InterpretationError, match=r"test_loops\.py:\d+.*is read before anything"):
+        kernel.strict(False)()
 
 
 def test_runaway_loops_are_stopped(monkeypatch):

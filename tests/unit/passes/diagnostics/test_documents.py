@@ -79,7 +79,7 @@ def test_json() -> None:
         "group": None,
         "subject": "nisa.reciprocal",
         "message": "different numbers of partitions: 'data' has 128, 'dst' has 64",
-        "help": rule.help,
+        "help": "allocate 'dst' with 128 partitions, or read tile[0:64] only",
         "positions": [place(7, 5), place(14, 5)],
         "marked": [
             {**place(7, 35), "end_line": 7, "end_column": 39},
