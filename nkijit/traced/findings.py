@@ -31,10 +31,8 @@ def found_by_passes(
     # After an error, tracing has left an instruction out, and passes that need the complete program
     # would report follow-up errors.
     broken = any(d.severity == "error" for d in recorded)
-    passes = [
-        p for p in WHOLE if not (broken and p.NEEDS_ALL) and not (p.SUSPECTED and not complete)
-    ]
-    return find_all(kernels, passes, advise=False)
+    passes = [p for p in WHOLE if not (broken and p.NEEDS_ALL)]
+    return find_all(kernels, passes, advise=False, suspect=complete)
 
 
 def findings(

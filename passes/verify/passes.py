@@ -317,18 +317,19 @@ def find_all(
     passes: Sequence[type[VerificationPass]] = WHOLE,
     *,
     advise: bool = True,
+    suspect: bool = True,
 ) -> list[Diagnostic]:
     """Return the findings of passes about a kernel, given as one program per core.
 
     A finding on both cores is reported once. Findings of `VerificationPass.suspect` and `advise`
-    are included only if there are no errors; `advise=False` omits the findings of `advise`.
+    are included only if there are no errors; `suspect=False` and `advise=False` omit these.
     """
     found: list[Diagnostic] = []
     with unchanged(kernels):
         for kernel in kernels:
             _add(found, (d for p in passes for d in p().find(kernel)))
         found += collapse(d for p in passes for d in p().find_together(kernels))
-        if not _has_errors(found):
+        if suspect and not _has_errors(found):
             for kernel in kernels:
                 _add(found, (d for p in passes for d in p().suspect(kernel)))
         return with_advice(found, kernels, passes) if advise else found
