@@ -636,9 +636,11 @@ def test_registers_hold_nothing_at_first():
 
     with pytest.raises(nki.NkiValidationError, match="register 'register' is read, but nothing"):
         kernel()
-    with pytest.raises(InterpretationError, match=r"test_loops\.py:\d+.*is read before anything"):
-        with pytest.warns(nki.NkiWarning, match="read-unwritten"):
-            kernel.strict(False)()
+    with (
+        pytest.raises(InterpretationError, match=r"test_loops\.py:\d+.*is read before anything"),
+        pytest.warns(nki.NkiWarning, match="read-unwritten"),
+    ):
+        kernel.strict(False)()
 
 
 def test_runaway_loops_are_stopped(monkeypatch):
