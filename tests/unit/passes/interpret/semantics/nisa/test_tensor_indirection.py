@@ -410,7 +410,8 @@ def test_indices_out_of_bounds_end_the_run(name: str, wrong: int) -> None:
         "z": filled("float32", (16, WIDTH if name == "dst" else 16)),
     }
     changes = {"z": Z.indirect(INDEX, 16)} if name == "dst" else {"x": X.indirect(INDEX, 16)}
-    with pytest.raises(InterpretationError, match=f"'{name}': index {wrong} is out of bounds"):
+    expected = rf"'{name}' is out of bounds: %i\[15, 0\] is {wrong}; 1 of 16 is out of 0 to 23"
+    with pytest.raises(InterpretationError, match=expected):
         Program(tiles, [COPY.with_views(changes)]).run()
 
 
