@@ -16,8 +16,8 @@ PARTITION_STEP = rule(
 START_PARTITION = rule(
     "start-partition",
     "access",
-    "What an engine reads or writes in SBUF or PSUM starts at partition 0, 32, 64 or 96 if it has "
-    "up to 32 partitions, at 0 or 64 if it has up to 64, and at 0 otherwise. DMA engines reach any "
+    "A tile that a compute engine reads or writes starts at partition 0, 32, 64 or 96 if it has up "
+    "to 32 partitions, at 0 or 64 if it has up to 64, and at 0 otherwise. DMA engines reach any "
     "partition.",
     "give the rows a tile of their own, or move them to a legal partition with nisa.dma_copy",
     ARCH,
@@ -25,8 +25,8 @@ START_PARTITION = rule(
 PATTERN_BOUNDS = rule(
     "pattern-bounds",
     "access",
-    "A pattern stays in its tensor, and in SBUF and PSUM each of its rows in its partition. What "
-    "lies outside reads as memory that nothing has written; what is written there is lost.",
+    "A pattern stays in its tensor, and in SBUF and PSUM each of its rows in its partition. Reads "
+    "outside of it give undefined values; writes there are lost.",
     "change the pattern or its offset, or allocate a tensor that has these elements",
     "NKI deep dive, access patterns",
     kind=ErrorKind.undefined,
@@ -42,16 +42,16 @@ ACCESS_PATTERN = rule(
 PSUM_BANK = rule(
     "psum-bank",
     "access",
-    "Before NeuronCore-v4, what one instruction of the Tensor Engine writes is in a single PSUM "
-    "bank, 2048 bytes of each partition.",
+    "Before NeuronCore-v4, an instruction of the Tensor Engine writes to a single PSUM bank, 2048 "
+    "bytes of each partition.",
     "let the slice of dst begin and end in one bank, or give each bank a tile of its own",
     ARCH,
 )
 OVERLAP = rule(
     "overlap",
     "access",
-    "An instruction may write over what it reads, element by element. Where it writes to elements "
-    "that it reads later, what it reads depends on how far the engine is ahead.",
+    "An instruction may overwrite its own source, element by element. If it overwrites elements "
+    "before it has read them, the values that it reads depend on the engine's pipeline.",
     "write to a tile of its own, or to exactly what is read",
     "NKI API reference, nki.isa: no instruction documents the order of reads and writes",
     group=WarningGroup.suspicious,
@@ -60,7 +60,7 @@ INDEX_BOUNDS = rule(
     "index-bounds",
     "access",
     "An address that is computed on the device is in bounds in every iteration, unless the "
-    "instruction skips what is out of bounds (oob_mode.skip).",
+    "instruction skips rows out of bounds (oob_mode.skip).",
     "change the bounds of the loop or the tensor's size, or pass oob_mode=nisa.oob_mode.skip",
     ISA,
 )
@@ -110,7 +110,7 @@ INDIRECT_COUNT = rule(
 ONE_ELEMENT = rule(
     "one-element",
     "shape",
-    "What goes into or comes from a register is a tensor of one element.",
+    "A register is loaded from, and stored to, a tensor of one element.",
     "take one element of the tensor, e.g. tensor[0:1, 0:1]",
     ISA,
 )
@@ -155,8 +155,8 @@ GATHER_TRANSPOSE = rule(
 INDIRECT_ENGINE = rule(
     "indirect-engine",
     "operator",
-    "tensor_copy with .indirect() runs on the Vector or Scalar Engine; what the Scalar Engine "
-    "scatters does not go to PSUM.",
+    "tensor_copy with .indirect() runs on the Vector or Scalar Engine. The Scalar Engine does not "
+    "scatter to PSUM.",
     "pass engine=nisa.engine.vector, or scatter to a tile in SBUF",
     ISA,
 )

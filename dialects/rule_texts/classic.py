@@ -53,7 +53,7 @@ MIXED_INDEXING = _error(
 OUT_OF_BOUNDS = _error(
     "err_tensor_access_out_of_bound",
     "access",
-    "What an index reaches, as far as its mask lets it, is inside the tensor.",
+    "Each index is inside the tensor, except where the mask leaves the element out.",
     "correct the index, or leave out what is beyond the tensor with mask=",
 )
 TILE_EXPECTED = _error(
@@ -65,7 +65,7 @@ TILE_EXPECTED = _error(
 STORE_SHAPE = _error(
     "err_store_dst_shape_smaller_than_other_shape",
     "shape",
-    "What is assigned has the shape of the destination, or broadcasts to it.",
+    "An assigned value has the shape of the destination, or broadcasts to it.",
     "make the destination larger, or reduce what is assigned",
 )
 DIMENSIONS = _error(

@@ -25,7 +25,8 @@ PARAMETER_NOT_RETURNED = rule(
 OUTPUT_NOT_WRITTEN = rule(
     "err_tensor_output_not_written_to",
     "initialisation",
-    "A classic kernel writes what it returns, or else some parameter.",
+    "A classic kernel writes the tensors that it returns; a kernel that returns none writes a "
+    "parameter.",
     "check that the loops and conditions around the stores are entered",
     ERRORS,
 )
@@ -39,8 +40,8 @@ NESTED_GRID = rule(
 OUTPUT_DEPENDENCE = rule(
     "err_unexpected_output_dependencies",
     "dataflow",
-    "Instances of a grid and iterations of nl.affine_range are independent: what one writes, no "
-    "other one writes or reads. A sum or another reduction over all of them is allowed.",
+    "Instances of a grid and iterations of nl.affine_range are independent: none reads or writes "
+    "elements that another one writes. A sum or another reduction over all of them is allowed.",
     "index what is written with the program id or the loop variable, or use nl.sequential_range",
     f"{ERRORS}; NKI API reference 2.26, nki.language.affine_range",
 )

@@ -39,7 +39,7 @@ BARRIER_CORES = rule(
 BARRIER_ALONE = rule(
     "barrier-alone",
     "operator",
-    "A core barrier is between cores 0 and 1: one core has nobody to wait for.",
+    "A core barrier is between cores 0 and 1: a single core has no other core to wait for.",
     "pass cores=(0, 1), or leave the barrier out",
     f"{ISA}, core_barrier",
     group=WarningGroup.suspicious,

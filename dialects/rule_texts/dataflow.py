@@ -26,8 +26,8 @@ ACCUMULATOR_MIXED = rule(
 ACCUMULATOR_LOST = rule(
     "accumulator-lost",
     "dataflow",
-    "What an instruction accumulates is read out before the accumulators are reset or clobbered "
-    "and before the kernel ends.",
+    "An instruction reads out the accumulators after the last accumulation, before they are reset "
+    "or clobbered and before the kernel ends.",
     "continue the reduction with reduce_cmd=nisa.reduce_cmd.reduce, pass reduce_res= to its last "
     "instruction, or do not reduce",
     ISA,
@@ -47,7 +47,7 @@ ACCUMULATOR_RESUMED = rule(
     "accumulator-resumed",
     "dataflow",
     "Each lane, which is a partition of the data, has its own accumulator: reduce_cmd.reduce "
-    "continues what began last in that lane. A reduction that was read out before another one "
+    "continues the last reduction of that lane. A reduction that was read out before another one "
     "began in other lanes is complete, and is rarely meant to continue.",
     "give all instructions of a reduction the same partitions, or begin with "
     "reduce_cmd=nisa.reduce_cmd.reset_reduce",
@@ -57,8 +57,8 @@ ACCUMULATOR_RESUMED = rule(
 PSUM_ACCUMULATE = rule(
     "psum-accumulate",
     "dataflow",
-    "A matmul with accumulate=True adds to what has been written in PSUM before, everywhere in "
-    "dst; up to NeuronCore-v3, to what a matmul has written.",
+    "Every element of the dst of a matmul with accumulate=True has been written before; up to "
+    "NeuronCore-v3, by a matmul.",
     "use accumulate=False (or None) for the first matmul of a group",
     f"{ISA}, nc_matmul",
     kind=ErrorKind.undefined,
@@ -66,8 +66,8 @@ PSUM_ACCUMULATE = rule(
 PSUM_OVERWRITTEN = rule(
     "psum-overwritten",
     "dataflow",
-    "Up to NeuronCore-v3 a matmul adds to what the Tensor Engine has left in PSUM; to add to what "
-    "another engine has written there is undefined.",
+    "Up to NeuronCore-v3, a matmul adds to results of the Tensor Engine in PSUM. Adding to values "
+    "that another engine has written there is undefined.",
     "write the result to another tile, move the instruction after the last matmul, or add the "
     "parts with nisa.tensor_tensor",
     f"{ISA}, nc_matmul",

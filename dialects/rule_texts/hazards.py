@@ -62,8 +62,8 @@ CORES_WAIT = rule(
 SENDRECV_PAIR = rule(
     "sendrecv-pair",
     "hazard",
-    "What one core sends is what the other receives: each names the other, and tiles have the same "
-    "shape and data type.",
+    "Each core receives the tile that the other one sends: each names the other, and the tiles "
+    "have the same shape and data type.",
     "pass 1 - nl.program_id(0) as send_to_rank and as recv_from_rank, and give both tiles one "
     "shape and data type",
     f"{ISA}, sendrecv",

@@ -8,8 +8,8 @@ from nkijit.dialects.rule_texts.text import ErrorKind, WarningGroup
 READ_UNWRITTEN = rule(
     "read-unwritten",
     "initialisation",
-    "Of what an instruction reads, something has been written before; an allocation's contents are "
-    "undefined.",
+    "At least one element of each tile that an instruction reads has been written before; the "
+    "contents of an allocation are undefined.",
     "write the tile first, e.g. with nisa.memset or nisa.dma_copy",
     f"{LANGUAGE}, ndarray",
     kind=ErrorKind.undefined,
@@ -17,8 +17,8 @@ READ_UNWRITTEN = rule(
 UNDEFINED_USE = rule(
     "undefined-use",
     "initialisation",
-    "What a kernel returns, addresses with or decides by does not depend on memory that nothing "
-    "has written; computing on it is no mistake.",
+    "Results, addresses and conditions of a kernel do not depend on unwritten memory. Computing on "
+    "unwritten memory alone is legal.",
     "write all of the tile first, e.g. with nisa.memset or nisa.dma_copy, or use only the part "
     "that is written",
     f"{LANGUAGE}, ndarray",
@@ -27,7 +27,8 @@ UNDEFINED_USE = rule(
 READ_MASKED = rule(
     "read-masked",
     "initialisation",
-    "What a mask has left out of a tile is undefined; results that depend on it are, too.",
+    "Elements of a tile that a mask has left out are undefined, and so are results that depend on "
+    "them.",
     "give the same mask to what reads the tile, or fill the tile first",
     "NKI API reference 2.26, nki.api.shared, NKI API Masking",
     group=WarningGroup.suspicious,

@@ -25,7 +25,7 @@ UNUSED_TILE = _lint(
 )
 DEAD_STORE = _lint(
     "dead-store",
-    "What an instruction writes is read by something, or returned.",
+    "Another instruction reads the result of an instruction, or the kernel returns it.",
     "use what it writes (read it, or store it to a tensor that is returned), or remove the "
     "instruction",
     group=WarningGroup.suspicious,
@@ -44,7 +44,7 @@ REDUNDANT_FILL = _lint(
 )
 NO_RESULT = _lint(
     "no-result",
-    "What a kernel computes is seen by its caller only in what it returns and in arguments that it "
+    "The caller of a kernel sees only the tensors that it returns and the arguments that it "
     "writes.",
     "return the tensor in HBM that has the result, e.g. return out",
     "NKI quick start, step 7",
@@ -95,7 +95,7 @@ TABLE_RELOAD = _lint(
 
 REPEATED_LOAD = _lint(
     "repeated-load",
-    "What SBUF has room for is loaded once: no load brings bytes of HBM that have been loaded "
+    "Data that fits into SBUF is loaded once: no load repeats bytes of HBM that have been loaded "
     "before and not been written since.",
     "load them once, in front of the loop, into a tile that stays (nkijit advise says what it "
     "gains)",
@@ -103,8 +103,8 @@ REPEATED_LOAD = _lint(
 )
 WIDENED_MATMUL = _lint(
     "widened-matmul",
-    "What comes in with 16 or 8 bits is multiplied like that: float32 takes several passes through "
-    "the array, and PSUM adds up in float32 either way.",
+    "Matmuls multiply data of 16 or 8 bits as it was loaded. float32 takes several passes through "
+    "the array, and PSUM accumulates in float32 for all data types.",
     "pass the tiles as they were loaded to the matmul, without the cast to float32",
     "API reference, nki.isa.nc_matmul",
 )

@@ -50,8 +50,8 @@ EMPTY_OPERAND = rule(
 PYTHON_ON_TENSOR = rule(
     "python-on-tensor",
     "operator",
-    "What a tensor or a register holds is known on the device only, so Python does not compute "
-    "with it: functions of nki.language and instructions of nki.isa do.",
+    "Values of tensors and registers are known only at run time, so Python does not compute with "
+    "them: functions of nki.language and instructions of nki.isa do.",
     "call the function of nl that computes it, e.g. nl.subtract(t, u) for t - u",
     "NKI language guide; NKI API reference, nki.language",
 )
@@ -67,7 +67,7 @@ EQUAL_TENSOR = rule(
 UNSUPPORTED = rule(
     "unsupported",
     "target",
-    "What nkijit does not model yet is refused by name, never accepted and ignored.",
+    "A function or an argument that nkijit does not model is an error, and never ignored.",
     "leave it out, or write it with other functions of nl and nisa; nkijit explain nisa.activation "
     "(or another name) lists the arguments of each",
     "nkijit",

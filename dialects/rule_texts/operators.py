@@ -66,7 +66,7 @@ NOT_REVERSIBLE = rule(
 COMPARISON = rule(
     "comparison",
     "operator",
-    "What selects elements is one of the comparisons that the instruction has.",
+    "The operator that selects elements is one of the comparisons of the instruction.",
     "pass a comparison that the message lists, e.g. nl.less",
     ISA,
 )

@@ -199,8 +199,8 @@ PORTABLE_ARGUMENT = rule(
 PORTABLE_LOOP = rule(
     "portable-loop",
     PORTABLE,
-    "A loop on the device is nl.fori_loop or nl.while_loop: Python's while runs while the kernel "
-    "is traced, when nobody knows what a register holds.",
+    "A loop on the device is nl.fori_loop or nl.while_loop. Python's while runs while the kernel "
+    "is traced, and the values of registers are known only at run time.",
     "use nl.while_loop",
     "NKI migration guides, 0.7.0",
     group=WarningGroup.portability,

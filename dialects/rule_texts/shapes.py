@@ -126,8 +126,8 @@ MATMUL_MODE = rule(
 MX_TILE = rule(
     "mx-tile",
     "shape",
-    "MX data comes in whole quadrants of 32 partitions, a stationary tile in pairs of columns, and "
-    "what is quantized in groups of 4 elements.",
+    "MX data has whole quadrants of 32 partitions, a stationary tile has pairs of columns, and the "
+    "source of a quantization has groups of 4 elements.",
     "pad the data with zeros: rows to a multiple of 32, stationary columns to an even number, "
     "what is quantized to a multiple of 4",
     ISA,
