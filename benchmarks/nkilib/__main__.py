@@ -42,18 +42,18 @@ def table_of(rows: list[Row]) -> Table:
 def main() -> int:
     """Run the tests and print the table. Returns pytest's exit status."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.nkilib", description=__doc__)
-    parser.add_argument("library", type=Path, help="a checkout of aws-neuron/nki-library")
+    parser.add_argument("checkout", type=Path, help="a checkout of aws-neuron/nki-library")
     given, options = parser.parse_known_args()
-    library = given.library.resolve()
+    checkout = given.checkout.resolve()
     with tempfile.TemporaryDirectory() as folder:
         rows = Path(folder, "rows.jsonl")
         rows.touch()
-        path = os.pathsep.join([str(library / "src"), str(REPOSITORY)])
+        path = os.pathsep.join([str(checkout / "src"), str(REPOSITORY)])
         # Threads of BLAS that wait for work count as processor time.
         variables = {"PYTHONPATH": path, ROWS: str(rows), "OPENBLAS_NUM_THREADS": "1"}
         plugin = ["-p", "benchmarks.nkilib.plugin", "--test-mode", "simulation"]
         command = [sys.executable, "-m", "pytest", *plugin, "-q", *(options or ["test"])]
-        status = subprocess.run(command, cwd=library, env=os.environ | variables, check=False)
+        status = subprocess.run(command, cwd=checkout, env=os.environ | variables, check=False)
         Console().print(table_of(rows_of(rows)))
     return status.returncode
 

@@ -27,6 +27,7 @@ from nkijit.dialects.spelling import did_you_mean
 from nkijit.passes.verify.rules import CATEGORIES
 from nkijit.reference.pairs import command_of, pair_of, source_release
 from nkijit.releases.table import since
+from nkijit.tracing.api_names import MODULES
 
 
 def users_of(rule: RuleText) -> list[str]:
@@ -75,8 +76,8 @@ def explain(name: str) -> str:
     )
 
 
-_SHORT_MODULES = {"language": "nl.", "isa": "nisa.", "collectives": "ncc."}
-_SHORT_NAME = re.compile(r"^(?:neuronxcc\.)?nki(?:jit)?\.(language|isa|collectives)\.")
+_SHORT_MODULES = {module: f"{short}." for short, module in MODULES.items()}
+_SHORT_NAME = re.compile(rf"^(?:neuronxcc\.)?nki(?:jit)?\.({'|'.join(_SHORT_MODULES)})\.")
 
 
 def _functions() -> dict[str, Any]:

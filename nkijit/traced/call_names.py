@@ -20,17 +20,10 @@ from typing import Any
 from nkijit.passes.diagnostics.diagnostic import Diagnostic, Operand
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.source_text import lines_of, source_text
+from nkijit.tracing.api_names import MODULES, PACKAGES
 from nkijit.tracing.locations import column_in_line, span_of, ssa_name
 
-_PACKAGES = {
-    "neuronxcc.nki": "nkijit.classic",
-    "nkijit.classic": "nkijit.classic",
-    "nkijit": "nkijit",
-    "nki": "nkijit",
-}
-"""The import paths of the public API and the packages that implement them, longer paths first."""
-_SHORT = {"language": "nl", "isa": "nisa", "collectives": "ncc"}
-"""The usual import names of the API's modules, which findings use."""
+_SHORT = {module: short for short, module in MODULES.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +232,7 @@ class Source:
 
         In a file that imports both API generations, it is the module of the current one.
         """
-        packages = tuple(reversed(_PACKAGES))
+        packages = tuple(reversed(PACKAGES))
         names = {path: name for name, path in self.imported.items()}
         known = [names[path] for p in packages if (path := f"{p}.{module}") in names]
         known += [f"{names[path]}.{module}" for path in packages if path in names]
@@ -284,13 +277,13 @@ def _function(path: str) -> tuple[str, Any] | None:
 
     Returns its name in findings, and the function; None for any other path.
     """
-    package = next((p for p in _PACKAGES if path.startswith(f"{p}.")), None)
+    package = next((p for p in PACKAGES if path.startswith(f"{p}.")), None)
     if package is None:
         return None
     module, _, name = path.removeprefix(package).lstrip(".").rpartition(".")
     if module not in _SHORT:
         return None
-    found: Any = vars(import_module(f"{_PACKAGES[package]}.{module}")).get(name)
+    found: Any = vars(import_module(f"{PACKAGES[package]}.{module}")).get(name)
     return (f"{_SHORT[module]}.{name}", found) if callable(found) else None
 
 

@@ -16,6 +16,7 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic, Fix
 from nkijit.passes.diagnostics.places import Position, Span
 from nkijit.passes.diagnostics.source_text import source_line, source_text
 from nkijit.traced.call_names import Source, source_of
+from nkijit.tracing.api_names import MODULES
 from nkijit.tracing.dtype_words import word_of_nl
 from nkijit.tracing.locations import column_in_line, span_of
 
@@ -136,7 +137,6 @@ def _data_type(place: _Place) -> Fix | None:
 
 
 _OBJECT = re.compile(r"pass (nl|nisa)\.([\w.]+)")
-_MODULES = {"nl": "language", "nisa": "isa"}
 
 
 def _word(place: _Place) -> Fix | None:
@@ -145,7 +145,7 @@ def _word(place: _Place) -> Fix | None:
     node = None if match is None else place.marked()
     if match is None or node is None:
         return None
-    alias = place.source.alias(_MODULES[match[1]])
+    alias = place.source.alias(MODULES[match[1]])
     if isinstance(node, ast.Attribute) and "got the function" in place.finding.message:
         return None if alias is None else place.replacing(node, f"{alias}.{match[2]}")
     if not isinstance(node, ast.Constant) or not isinstance(node.value, str):

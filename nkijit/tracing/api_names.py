@@ -17,6 +17,13 @@ MODULES = {"nl": "language", "nisa": "isa", "ncc": "collectives"}
 _PUBLIC = {CURRENT: "nki", CLASSIC: "neuronxcc.nki"}
 """The names that kernels import the packages of the generations by."""
 
+PACKAGES = {
+    path: generation
+    for generation in (CLASSIC, CURRENT)
+    for path in (generation, _PUBLIC[generation])
+}
+"""The import paths of the APIs and the packages that implement them, longer paths first."""
+
 _CALLED = {CURRENT: "current", CLASSIC: "classic"}
 
 

@@ -21,7 +21,7 @@ from nkijit.dialects.nisa.activation import ActivationOp
 from nkijit.dialects.nisa.elementwise import TensorScalarOp, TensorTensorOp
 from nkijit.dialects.nisa.matmul import NcTransposeOp
 from nkijit.dialects.nisa.movement import DmaCopyOp
-from nkijit.dialects.nisa.select import FP32_MIN, RangeSelectOp
+from nkijit.dialects.nisa.select import FP32_MIN, MAX_INDEX, RangeSelectOp
 from nkijit.dialects.nisa.transpose import DmaTransposeOp
 from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp
 from nkijit.dialects.nki.views import base_of, index_of
@@ -97,15 +97,11 @@ def _addresses_on_chip(kernel: KernelOp) -> Iterator[Match]:
                     yield Match(op, ((name, value),))
 
 
-_EXACT_BITS = 24
-"""The bits of integers that float32 holds exactly."""
-
-
 def _wide_integers(kernel: KernelOp) -> Iterator[Match]:
     for op in _instructions(kernel):
         for name, value in _operands(op):
             dtype = info_of(value).dtype
-            if dtype.is_integer and dtype.bits > _EXACT_BITS:
+            if dtype.is_integer and dtype.ends[1] > MAX_INDEX:
                 yield Match(op, ((name, value),))
                 break
 

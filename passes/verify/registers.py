@@ -12,18 +12,21 @@ from nkijit.dialects.effects import effects, registers_written
 from nkijit.dialects.nisa.registers import RegisterLoadOp, RegisterMoveOp, RegisterStoreOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.loops import compared
-from nkijit.dialects.nki.registers import ReadRegisterOp
+from nkijit.dialects.nki.registers import ReadRegisterOp, RegisterOp
 from nkijit.dialects.nki.views import index_of
 from nkijit.dialects.register_type import RegisterType
 from nkijit.dialects.rule_texts.dataflow import REGISTER_BITS
 from nkijit.dialects.rule_texts.initialisation import READ_UNWRITTEN
 from nkijit.dialects.tiles import info_of
+from nkijit.dialects.walks import found_once
 from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
 
 def check_registers(kernel: KernelOp) -> Iterator[Diagnostic]:
     """Yield a finding for each register that is read, but that no earlier operation writes."""
+    if not found_once(kernel, _has_registers):
+        return
     written: set[SSAValue] = set()
     for op in kernel.operations:
         for register in _registers_read(op):
@@ -42,6 +45,8 @@ def check_registers(kernel: KernelOp) -> Iterator[Diagnostic]:
 
 def check_register_bits(kernel: KernelOp) -> Iterator[Diagnostic]:
     """Yield a warning for each load of a float into a register that is used as an integer."""
+    if not found_once(kernel, _has_registers):
+        return
     tested = _tested(kernel)
     loads: dict[SSAValue, RegisterLoadOp] = {}
     found: set[RegisterLoadOp] = set()
@@ -61,6 +66,10 @@ def check_register_bits(kernel: KernelOp) -> Iterator[Diagnostic]:
                 loads.pop(register, None)
             else:
                 loads[register] = load
+
+
+def _has_registers(kernel: KernelOp) -> bool:
+    return any(type(op) is RegisterOp for op in kernel.operations)
 
 
 def _bits(load: RegisterLoadOp, user: Operation) -> Diagnostic:
