@@ -933,7 +933,7 @@ def _items(values: Iterable[Any]) -> list[Any]:
     return items
 
 
-_MOST_ITEMS = 1024
+_MOST_ITEMS = 1 << 16
 """The maximum length of a sequence of dimensions or pairs; tensors have far fewer."""
 
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 from nkijit import isa
 from nkijit.dialects.access import MAX_ELEMENTS
 from nkijit.dialects.hardware.words import MemoryRegion
+from nkijit.dialects.nki.allocation import MAX_ADDRESS
 from nkijit.dialects.python_values import as_index, one_line
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.tiles import MAX_RANK
@@ -97,13 +98,15 @@ def allocate(
     if address is not None:
         several = isinstance(address, (tuple, list))
         address = tuple(cast(Sequence[Any], address)) if several else (address,)
-        if len(address) != 2 or not all(isinstance(part, int) and part >= 0 for part in address):
+        parts = [as_index(part) for part in address]
+        if len(parts) != 2 or not all(part in range(MAX_ADDRESS) for part in parts):
             tracer.fail(
                 ARGUMENT,
                 call,
                 "'address': expected (partition offset, byte offset in the partition), got "
-                f"{address}",
+                f"{one_line(address)}",
             )
+        address = (parts[0], parts[1])
     storage = tracer.allocate(dims, resolved, region, name, address)
     return whole_of(storage)
 

@@ -146,6 +146,9 @@ def finding_of(source: str, setting: Setting) -> str:
 @pytest.mark.parametrize(
     ("source", "text"),
     [
+        ("nl.ndarray((8, 4), nl.int8, address=(0, 2 ** 40))", "'address': expected (partition off"),
+        ("nl.ndarray((8, 4), nl.int8, address=10 ** 5000)", "'address': expected (partition offse"),
+        ("nisa.scalar_load(10 ** 5000)", "'src': expected one int32 element in SBUF or HBM"),
         # integers that no attribute and no message can hold
         ("x[10 ** 5000]", "index a value of type int that is too large to print of dim 0 is out"),
         ("x[:, nl.ds(2 ** 70, 4)]", "nl.ds(1180591620717411303424, 4) of dim 1 is out of its size"),
@@ -153,7 +156,7 @@ def finding_of(source: str, setting: Setting) -> str:
         ("hbm.ap([[], []], vector_offset=positions)", "[] is no pair"),
         ("hbm.ap(3, vector_offset=positions)", "3 is no pair"),
         ("x[:, 0:1].broadcast(1, 2 ** 70)", "broadcast of dim 1 to 1180591620717411303424"),
-        ("x.reshape(range(2 ** 70))", "more than 1024 items: range(0, 1180591620717411303424)"),
+        ("x.reshape(range(2 ** 70))", "more than 65536 items: range(0, 1180591620717411303424)"),
         ("x.rearrange(('p', 'f'), ('p', 'f'), 5)", "with sizes 5"),
         ("nl.ndarray((2 ** 40, 2 ** 40), nl.float32)", "a tensor has at most 2**48 elements"),
         ("nl.fori_loop(0, 4, print, step=2 ** 70)", "'step' must fit 32 bits"),
