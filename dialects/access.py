@@ -147,7 +147,7 @@ class AccessPattern:
                     f"the count of {one_line(pair)} is {one_line(count)}; the pattern is "
                     f"{one_line(pairs)}; {_LEGAL_PAIRS}"
                 )
-            if abs(stride) > MAX_ELEMENTS:
+            if max(abs(stride), abs(stride) * (count - 1)) > MAX_ELEMENTS:
                 raise ViewError(f"the stride of {one_line(pair)} is out of range; {_LEGAL_PAIRS}")
             strides.append(stride)
             shape.append(count)
