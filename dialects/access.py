@@ -164,7 +164,7 @@ class AccessPattern:
                     f"{one_line(pairs)}; {_LEGAL_PAIRS}",
                     helps.PAIRS,
                 )
-            if abs(stride) > MAX_ELEMENTS:
+            if max(abs(stride), abs(stride) * (count - 1)) > MAX_ELEMENTS:
                 raise ViewError(
                     f"the stride of {one_line(pair)} is out of range; {_LEGAL_PAIRS}",
                     helps.SMALLER_PATTERN,
@@ -1056,7 +1056,7 @@ def _items(values: Iterable[Any]) -> list[Any]:
     return items
 
 
-_MOST_ITEMS = 1024
+_MOST_ITEMS = 1 << 16
 """The maximum length of a sequence of dimensions or pairs; tensors have far fewer."""
 
 

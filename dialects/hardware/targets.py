@@ -203,8 +203,8 @@ def target_named(name: str) -> Target:
     """Return the target called `name`. Raises ValueError with the known names if there is none."""
     version = PLATFORM_NAMES.get(name) if isinstance(cast(Any, name), str) else None
     if version is None:
-        shown = f"'{name}'" if isinstance(cast(Any, name), str) else one_line(name)
-        raise ValueError(f"unknown platform target {shown}; known: {', '.join(PLATFORM_NAMES)}")
+        shown = name if isinstance(cast(Any, name), str) else one_line(name)
+        raise ValueError(f"unknown platform target '{shown}'; known: {', '.join(PLATFORM_NAMES)}")
     return TARGETS[version]
 
 

@@ -45,6 +45,11 @@ from nkijit.dialects.rule_texts.operands import (
 )
 from nkijit.dialects.tiles import NkiMemRef, TileInfo, info_of
 
+MAX_ADDRESS = 1 << 24
+"""The bound of the numbers of an address.
+
+It is beyond every partition, and small enough for the analyses of bytes.
+"""
 MASKED = "masked"
 """Name of the attribute of an allocation that a mask leaves partly undefined."""
 
@@ -135,6 +140,8 @@ class AllocOp(IRDLOperation):
         address = () if self.address is None else IntegersKind().decode(self.address)
         if self.address is not None and (len(address) != 2 or min(address) < 0):
             raise VerifyException(f"expected an address of two numbers from 0 on, got {address}")
+        if address and max(address) >= MAX_ADDRESS:
+            raise VerifyException(f"expected an address below {MAX_ADDRESS}, got {address}")
 
 
 def _alloc_partitions(op: AllocOp, target: Target) -> Violation | None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nisa.registers import RegisterLoadOp, RegisterMoveOp, RegisterStoreOp
+from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.tracing.emit import NkiInstruction, emit
 from nkijit.tracing.registers import VirtualRegister, allocate_register
@@ -136,7 +137,7 @@ def _check_element(call: str, name: str, tensor: Any) -> None:
     is_one = isinstance(tensor, NkiTensor) and tensor.size == 1
     if is_one and tensor.dtype == NkiScalar.dtype and tensor.buffer is not MemoryRegion.psum:
         return
-    shown = repr(tensor)
+    shown = one_line(tensor)
     if isinstance(tensor, NkiTensor):
         shown = f"{tensor.dtype} {tensor.shape} in {tensor.buffer.value}"
     tracer_for(call).fail(

@@ -24,6 +24,7 @@ from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.dtypes import DTYPES, Kind
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp, NoReorderOp, ReturnOp
+from nkijit.dialects.python_values import one_line
 from nkijit.passes.interpret.plan.cursor import Cursor
 from nkijit.passes.interpret.plan.plan import Plan
 from nkijit.passes.interpret.records.environment import strided
@@ -143,7 +144,7 @@ def value_of(tile: Any) -> Array:
     # A tile of the classic API contains one of the current API.
     view = tile if isinstance(tile, TensorView) else getattr(tile, "value", None)
     if not isinstance(view, TensorView):
-        raise TypeError(f"value_of expects a tile, got {tile!r}")
+        raise TypeError(f"value_of expects a tile, got {one_line(tile)}")
     values = view.storage.tracer.values
     if values is None:
         raise RuntimeError("tiles have values in a kernel that runs by kernel.step(...)")

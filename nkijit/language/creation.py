@@ -9,6 +9,7 @@ from typing import Any, cast
 from nkijit import isa
 from nkijit.dialects.access import MAX_ELEMENTS
 from nkijit.dialects.hardware.words import MemoryRegion
+from nkijit.dialects.nki.allocation import MAX_ADDRESS
 from nkijit.dialects.python_values import as_index, one_line
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.rule_texts.view_helps import WHOLE_DIVISION
@@ -81,10 +82,11 @@ def _address(tracer: Tracer, call: str, address: Any) -> tuple[int, int]:
     Any other value of `address` ends the trace.
     """
     parts = tuple(cast(Sequence[Any], address)) if isinstance(address, (tuple, list)) else ()
-    if len(parts) == 2 and all(isinstance(part, int) and part >= 0 for part in parts):
-        return parts
+    numbers = [as_index(part) for part in parts]
+    if len(numbers) == 2 and all(number in range(MAX_ADDRESS) for number in numbers):
+        return cast("tuple[int, int]", tuple(numbers))
     help = "write address=(partition, byte), e.g. address=(0, 0), or leave address= out"
-    if isinstance(address, int) and address >= 0:
+    if as_index(address) in range(MAX_ADDRESS):
         help = f"write address=(0, {address}): partition 0 and the byte in each partition"
     elif any(isinstance(part, float) for part in parts):
         help = WHOLE_DIVISION

@@ -64,8 +64,8 @@ def flag(call: str, argument: str, value: Any) -> bool:
 
 
 def function(call: str, argument: str, value: Any) -> Callable[..., Any]:
-    """Return a function of the user's."""
-    if not callable(value):
+    """Return a function of the user's; a class, such as an enumeration, is none."""
+    if not callable(value) or isinstance(value, type):
         tracer_for(call).wrong_argument(call, argument, "a function", value)
     return value
 

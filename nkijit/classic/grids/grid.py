@@ -6,7 +6,6 @@ NKI programming model, "SPMD".
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
@@ -14,8 +13,11 @@ from math import prod
 from typing import Any, cast
 
 from nkijit.dialects.core_program import MAX_CORES
-from nkijit.dialects.python_values import one_line
+from nkijit.dialects.python_values import as_index, one_line
+from nkijit.tracing.checks import refuse
 
+_GRID = "launch grid"
+"""The subject of errors about a grid."""
 MAX_DIMS = 3
 """Dimensions of a launch grid (NKI programming model)."""
 
@@ -28,10 +30,10 @@ class nc:
         self.cores = _count(cores)
 
     def __mul__(self, other: Any) -> spmd_dim:
-        return spmd_dim(self, other)
+        return spmd_dim(self, other) if _is_factor(other) else NotImplemented
 
     def __rmul__(self, other: Any) -> spmd_dim:
-        return spmd_dim(other, self)
+        return spmd_dim(other, self) if _is_factor(other) else NotImplemented
 
     def __repr__(self) -> str:
         return f"nl.nc({self.cores})"
@@ -44,7 +46,7 @@ class spmd_dim:
         """Create a dimension from factors: integers, of which at most one is `nl.nc(cores)`."""
         self.factors = tuple(f if isinstance(f, nc) else _count(f) for f in factors)
         if sum(isinstance(f, nc) for f in self.factors) > 1:
-            raise ValueError(f"a dimension is spread over cores once, got {one_line(factors)}")
+            refuse(_GRID, f"a dimension is spread over cores once, got {one_line(factors)}")
 
     @property
     def size(self) -> int:
@@ -70,13 +72,14 @@ _MOST_INSTANCES = 1 << 20
 """The maximum number of instances of a grid; each of them is traced."""
 
 
+def _is_factor(value: Any) -> bool:
+    return isinstance(value, nc) or as_index(value) is not None
+
+
 def _count(value: Any) -> int:
-    try:
-        number = 0 if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        number = 0
-    if number < 1:
-        raise ValueError(f"the dimensions of a grid are positive integers, got {one_line(value)}")
+    number = as_index(value)
+    if number is None or number < 1:
+        refuse(_GRID, f"the dimensions of a grid are positive integers, got {one_line(value)}")
     return number
 
 
@@ -94,19 +97,17 @@ class LaunchGrid:
         """Return the grid of `kernel[dims]`. Raises ValueError if `dims` is no valid grid."""
         items = cast("tuple[Any, ...]", dims if isinstance(dims, tuple) else (dims,))
         if not 1 <= len(items) <= MAX_DIMS:
-            raise ValueError(f"a grid has 1 to {MAX_DIMS} dimensions, got {one_line(dims)}")
+            refuse(_GRID, f"a grid has 1 to {MAX_DIMS} dimensions, got {one_line(dims)}")
         parts = [item if isinstance(item, spmd_dim) else spmd_dim(item) for item in items]
         spread = [dim for dim, part in enumerate(parts) if part.cores > 1]
         if len(spread) > 1:
-            raise ValueError(f"one dimension of a grid is spread over cores, got {one_line(dims)}")
+            refuse(_GRID, f"one dimension of a grid is spread over cores, got {one_line(dims)}")
         cores = max(part.cores for part in parts)
         if cores > MAX_CORES:
-            raise ValueError(f"a grid is spread over up to {MAX_CORES} cores, got {one_line(dims)}")
+            refuse(_GRID, f"a grid is spread over up to {MAX_CORES} cores, got {one_line(dims)}")
         sizes = tuple(part.size for part in parts)
         if prod(sizes) > _MOST_INSTANCES:
-            raise ValueError(
-                f"a grid has at most {_MOST_INSTANCES} instances, got {one_line(dims)}"
-            )
+            refuse(_GRID, f"a grid has at most {_MOST_INSTANCES} instances, got {one_line(dims)}")
         placed = tuple(
             parts[spread[0]].core_of(at[spread[0]]) if spread else 0
             for at in product(*map(range, sizes))

@@ -41,22 +41,27 @@ class Grid(tuple[Index, ...]):
     @property
     def p(self) -> Index:
         """Index of the partition dimension."""
-        return self[0]
+        return self._of(0)
 
     @property
     def x(self) -> Index:
         """Index of the first free dimension."""
-        return self[1]
+        return self._of(1)
 
     @property
     def y(self) -> Index:
         """Index of the second free dimension."""
-        return self[2]
+        return self._of(2)
 
     @property
     def z(self) -> Index:
         """Index of the third free dimension."""
-        return self[3]
+        return self._of(3)
+
+    def _of(self, dim: int) -> Index:
+        if dim >= len(self):
+            fail_index(AFFINE_INDEX, f"nl.mgrid of {len(self)} dimensions has no {'pxyz'[dim]}")
+        return self[dim]
 
 
 class _Mgrid:
@@ -82,6 +87,9 @@ class _Mgrid:
                 )
             ranges.append(range(start, stop, step))
         shape = tuple(map(len, ranges))
+        if not shape:
+            help = "write a slice for each dimension, start:stop"
+            fail_index(AFFINE_INDEX, f"nl.mgrid[{one_line(key)}] is empty", help)
         return Grid(
             Index(
                 shape,

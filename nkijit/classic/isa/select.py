@@ -118,6 +118,10 @@ def range_select(
     """
     arguments, call = locals(), "nisa.range_select"
     tile = as_tensor(call, "on_true_tile", on_true_tile)
+    if tile.ndim < 2:
+        tracer_for(call).wrong_argument(
+            call, "on_true_tile", "a tile of two dimensions or more", on_true_tile
+        )
     steps = (0, *AccessPattern.contiguous(tile.shape[1:]).strides)
     if as_integer(range_start) is None:
         tracer_for(call).wrong_argument(call, "range_start", "an integer", range_start)

@@ -153,6 +153,14 @@ nki.kernel @k() target=trn3 {
 
 // -----
 
+// CHECK: expected an address below 16777216, got (0, 1099511627776)
+nki.kernel @k() target=trn3 {
+  %tile = nki.alloc address=[0, 1099511627776] : memref<64x64xf32, #nki.sbuf>
+  nki.return
+}
+
+// -----
+
 // An argument of the kernel that lives on chip.
 // CHECK: a kernel's argument lives in HBM, got memref<128x64xf32, #nki.sbuf>
 nki.kernel @k(%x: memref<128x64xf32, #nki.sbuf>) target=trn3 { nki.return }
