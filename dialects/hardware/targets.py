@@ -203,8 +203,9 @@ def target_named(name: str) -> Target:
     """Return the target called `name`. Raises ValueError with the known names if there is none."""
     version = PLATFORM_NAMES.get(name) if isinstance(cast(Any, name), str) else None
     if version is None:
-        shown = name if isinstance(cast(Any, name), str) else one_line(name)
-        raise ValueError(f"unknown platform target '{shown}'; known: {', '.join(PLATFORM_NAMES)}")
+        raise ValueError(
+            f"unknown platform target {one_line(name)}; known: {', '.join(PLATFORM_NAMES)}"
+        )
     return TARGETS[version]
 
 

@@ -16,6 +16,7 @@ from nkijit.kernels.arguments import ArgumentTypeError
 from nkijit.kernels.kernel import Kernel, UnsupportedError
 from nkijit.kernels.options import COMPILER_OPTIONS, compiler_options, unknown_options
 from nkijit.tracing.target import PlatformTarget, platform_name
+from nkijit.tracing.tracebacks import without_own_frames
 
 _MODES = ("auto", "simulation", "trace", "torchxla", "jax")
 
@@ -112,6 +113,7 @@ def check_function(fn: Any) -> None:
         raise ArgumentTypeError(f"nki.jit expects a function of Python: {error}") from None
 
 
+@without_own_frames
 def run_ranks(kernel: Kernel | Callable[..., Any], ranks: Sequence[Sequence[Any]]) -> list[Any]:
     """Run a kernel on several ranks, which meet in `nki.collectives`.
 
@@ -131,6 +133,7 @@ def run_ranks(kernel: Kernel | Callable[..., Any], ranks: Sequence[Sequence[Any]
     return _kernel_of(kernel).run_ranks(ranks)
 
 
+@without_own_frames
 def simulate(kernel: Kernel[_P] | Callable[_P, Any], *, strict: bool | None = None) -> Kernel[_P]:
     """Return the kernel, with calls as in the vendor's simulator.
 

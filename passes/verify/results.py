@@ -42,9 +42,9 @@ def check_results(kernel: KernelOp) -> Iterator[Diagnostic]:
         if found is None:
             continue
         by = result.overwriter
-        if found.rule is REDUNDANT_FILL and by is not None and call_of(by) in losing:
-            continue
-        yield found
+        starts_sum = by is not None and call_of(by) in losing - {call_of(result.op)}
+        if not (found.rule is REDUNDANT_FILL and starts_sum):
+            yield found
 
 
 def _finding(kernel: KernelOp, result: CallResults) -> Diagnostic | None:

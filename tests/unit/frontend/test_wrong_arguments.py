@@ -250,7 +250,7 @@ def test_wrong_calls_of_the_classic_api(source: str, text: str) -> None:
         ("nki.simulate(None)", "ArgumentTypeError: nki.jit expects a function, got None"),
         ("nki.run_ranks(None, [[a]])", "ArgumentTypeError: nki.jit expects a function, got None"),
         ("nki.jit(print)", "ArgumentTypeError: nki.jit expects a function, got <built-in"),
-        ("nki.jit(body, platform_target=[])", "ValueError: unknown platform target '[]'; known: "),
+        ("nki.jit(body, platform_target=[])", "ValueError: unknown platform target []; known: "),
         ("nki.jit(body, mode=np.ones(2))", "UnsupportedError: nki.jit does not model mode=array("),
         ("copied.strict('no')(a)", "TypeError: 'strict' is True, False or None, got 'no'"),
         ("copied.with_schedule(3)", "ArgumentTypeError: with_schedule expects a list of pairs"),

@@ -80,7 +80,7 @@ BAD: dict[str, tuple[str | Callable[[], str], str, str]] = {
     "view": (
         kernel(ALLOC, f"%v = nki.view %t offset=0 pattern=[{', '.join(['[1, 1]'] * 2000)}]"),
         "3:1",
-        "more than 1024 items",
+        "at most 60 dimensions",
     ),
     "digits of a type": (
         kernel(f"%t = nki.alloc : memref<1x1xi{'9' * 5000}, #nki.sbuf>"),
