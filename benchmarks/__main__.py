@@ -11,6 +11,7 @@ from rich.table import Table
 from benchmarks import cold, computing, following, growth, memory, tiny, warm
 from benchmarks.kernels import KERNELS, blocks, reused
 from benchmarks.measuring import Ratio
+from benchmarks.production import layers, steps
 from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.passes.interpret.backends.choice import NATIVE, NUMPY, is_installed
 
@@ -150,7 +151,41 @@ def sizes(console: Console, million: bool) -> bool:
     return failed
 
 
-PARTS = ("first", "warm", "tiny", "memory", "ratios", "passes", "growth")
+def production(console: Console) -> bool:
+    """Print the table of production kernels. Returns whether a limit is exceeded."""
+    heads = (
+        "operations",
+        "trace",
+        "verify",
+        "first run",
+        "second call",
+        "over bare",
+        "new process",
+    )
+    title = "production kernels, seconds; new: trace and verify as the first in a process"
+    table = Table("kernel", *heads, title=title)
+    failed = False
+    for make in layers.KERNELS:
+        for size in steps.SIZES:
+            steps.steps(make.__name__, steps.SIZES[0])  # imports
+            row, new = steps.steps(make.__name__, size), ""
+            times = (row.trace, row.verify, row.first_run, row.second_call)
+            over = f"{row.overhead:.1f}x"
+            failed |= row.verify > steps.VERIFY_LIMIT * row.trace
+            if size == steps.SIZES[0]:
+                first = steps.in_new_process(make.__name__, size)
+                failed |= first.trace + first.verify > steps.NEW_PROCESS_LIMIT
+                new = f"{first.trace + first.verify:.2f}, ≤ {steps.NEW_PROCESS_LIMIT}"
+            else:
+                failed |= row.overhead > steps.OVERHEAD_LIMIT
+                over += f", ≤ {steps.OVERHEAD_LIMIT:.0f}x"
+            shown = [f"{time:.3f}" for time in times]
+            table.add_row(make.__name__, f"{row.operations:,}", *shown, over, new)
+    console.print(table)
+    return failed
+
+
+PARTS = ("first", "production", "warm", "tiny", "memory", "ratios", "passes", "growth")
 
 
 def main() -> int:
@@ -166,6 +201,8 @@ def main() -> int:
         match part:
             case "first":
                 failed |= first_calls(console, options.rounds)
+            case "production":
+                failed |= production(console)
             case "warm":
                 failed |= warm_calls(console, options.rounds)
             case "tiny":

@@ -30,25 +30,33 @@ CUT = 3
 
 @dataclass(frozen=True)
 class Measured:
-    """A kernel and the shapes of its float32 arguments."""
+    """A kernel and the shapes of its arguments."""
 
     kernel: Kernel
     shapes: tuple[tuple[int, ...], ...]
+    """Shapes of the float32 arguments."""
+    indices: tuple[tuple[int, ...], ...] = ()
+    """Shapes of the int32 arguments after them, which hold numbers of rows."""
+    cores: int = 1
 
     @property
     def specs(self) -> list[nki.TensorSpec]:
         """The arguments as specifications."""
-        return [nki.TensorSpec(shape, nl.float32) for shape in self.shapes]
+        floats = [nki.TensorSpec(shape, nl.float32) for shape in self.shapes]
+        return [*floats, *(nki.TensorSpec(shape, nl.int32) for shape in self.indices)]
 
     def fresh(self) -> nki.TracedKernel:
         """Trace the kernel without the trace cache."""
-        jit = classic.jit if isinstance(self.kernel, ClassicKernel) else nki.jit
-        return jit(self.kernel.func).trace(*self.specs)
+        if isinstance(self.kernel, ClassicKernel):
+            return classic.jit(self.kernel.func).trace(*self.specs)
+        return nki.jit(self.kernel.func)[self.cores].trace(*self.specs)
 
     def inputs(self) -> list[np.ndarray[Any, Any]]:
         """Return random arguments."""
         rng = np.random.default_rng(0)
-        return [rng.standard_normal(shape, dtype=np.float32) for shape in self.shapes]
+        floats = [rng.standard_normal(shape, dtype=np.float32) for shape in self.shapes]
+        rows = [rng.integers(0, ROWS, shape, dtype=np.int32) for shape in self.indices]
+        return [*floats, *rows]
 
 
 def reused(instructions: int) -> Measured:
