@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, cast
 
 from xdsl.dialects.builtin import (
@@ -302,6 +303,15 @@ class OperatorKind(PropertyKind):
         return OperatorAttr.of(OperatorAttr.parse_word(parser))
 
 
+@lru_cache(1 << 16)
+def _integers(data: bytes) -> tuple[int, ...]:
+    """Return the 64-bit integers in an array's bytes.
+
+    Large kernels decode every address several times, and `get_values` of xDSL is ten times slower.
+    """
+    return struct.unpack(f"<{len(data) // 8}q", data)
+
+
 @dataclass(frozen=True)
 class IntegersKind(PropertyKind):
     """A tuple of integers; a single integer counts as a tuple of one."""
@@ -321,9 +331,7 @@ class IntegersKind(PropertyKind):
         return DenseArrayBase.from_list(i64, cast(list[int], numbers))
 
     def decode(self, attr: Attribute) -> tuple[int, ...]:
-        # `get_values` of xDSL takes ten times as long, and large kernels decode every address.
-        data = cast(DenseArrayBase[IntegerType], attr).data.data
-        return struct.unpack(f"<{len(data) // 8}q", data)
+        return _integers(cast(DenseArrayBase[IntegerType], attr).data.data)
 
     def source(self, value: tuple[int, ...]) -> str:
         return repr(value)

@@ -53,6 +53,8 @@ It is beyond every partition, and small enough for the analyses of bytes.
 MASKED = "masked"
 """Name of the attribute of an allocation that a mask leaves partly undefined."""
 
+_ADDRESS = IntegersKind(required=False)
+
 
 @with_direct_accessors
 @irdl_op_definition
@@ -66,7 +68,7 @@ class AllocOp(IRDLOperation):
     name = "nki.alloc"
 
     tensor_name = opt_prop_def(StringAttr, prop_name="name")
-    address = opt_prop_def(IntegersKind(required=False))
+    address = opt_prop_def(_ADDRESS)
     result = result_def(OperandKind(Role.write))
 
     RULES: ClassVar[tuple[Rule, ...]]
@@ -95,17 +97,14 @@ class AllocOp(IRDLOperation):
     def fixed_address(self) -> tuple[int, int] | None:
         """The (partition, byte) that the user fixed as the address; None if the user set none."""
         address = self.properties.get("address")
-        if address is None:
-            return None
-        partition, byte = IntegersKind().decode(address)
-        return partition, byte
+        return None if address is None else cast(tuple[int, int], _ADDRESS.decode(address))
 
     def print(self, printer: Printer) -> None:
         if self.tensor_name is not None:
             printer.print_string(" name=")
             printer.print_string_literal(self.tensor_name.data)
         if self.address is not None:
-            address = varying(self).get("address", IntegersKind().decode(self.address))
+            address = varying(self).get("address", _ADDRESS.decode(self.address))
             printer.print_string(f" address={written(address)}")
         print_attributes(printer, self, ("address",))
         printer.print_string(" : ")

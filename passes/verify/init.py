@@ -22,6 +22,7 @@ from nkijit.dialects.rule_texts.initialisation import (
 from nkijit.passes.analysis.definedness.kernels import uses_of_undefined
 from nkijit.passes.analysis.definedness.origins import Use
 from nkijit.passes.analysis.definedness.tracker import is_masked
+from nkijit.passes.analysis.writes.data_flow import data_flow
 from nkijit.passes.analysis.writes.written import Read, Verdict, reads_of
 from nkijit.passes.analysis.writes.written_tensors import Mask
 from nkijit.passes.diagnostics.diagnose import diagnose
@@ -38,9 +39,12 @@ def check_init(kernels: Sequence[KernelOp]) -> Iterator[Diagnostic]:
     """
     if check_launch(kernels):
         return  # the shared tensors of programs that differ cannot be matched
+    unsettled = {tensor for kernel in kernels for tensor in data_flow(kernel).unsettled}
+    if not unsettled:
+        return
     partly: list[Read] = []
     writers = Writers(kernels)
-    for read in reads_of(kernels, regions=False):
+    for read in reads_of(kernels, regions=False, tensors=unsettled):
         if read.verdict is not Verdict.unwritten:
             continue
         if isinstance(read.op, ReturnOp):

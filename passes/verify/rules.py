@@ -52,15 +52,18 @@ def _broken_rules(kernel: KernelOp) -> list[tuple[Operation, list[Diagnostic]]]:
     for op in kernel.operations:
         if not is_instruction(op) and type(op) not in WITH_RULES:
             continue
+        exact = forms.exact_key(op)
+        if exact in checked:
+            continue
         key = forms.key(op)
         rules = _rules_of(type(op), key in checked)
-        if not rules:
-            continue
-        broken = list(_findings(op, rules, target))
+        broken = list(_findings(op, rules, target)) if rules else []
         if broken:
             wrong.append((op, broken))
-        else:
-            checked.add(key)
+            continue
+        checked.add(key)
+        if exact is not None:
+            checked.add(exact)
     return wrong
 
 
@@ -88,11 +91,27 @@ class _Forms:
         """For each tile type, by `id`, a number that does not depend on the offset."""
         self._values: dict[int, tuple[object, int, int]] = {}
         """For each operand, by `id`: its key, its allocation's `id`, its index's `id` or 0."""
-        self._places: dict[tuple[int, int, bool], int] = {}
-        """The numbers of on-chip tiles with known positions, by types of tile and allocation."""
+        self._places: dict[tuple[object, ...], int] = {}
+        """The numbers of on-chip tiles with known positions, by types and address."""
+
+    def exact_key(self, op: Operation) -> tuple[object, ...] | None:
+        """Return a key that is equal only for operations that break the same rules.
+
+        None for operations without `by_offset` rules, for which `key` is exact.
+        """
+        if type(op) is AllocOp:
+            return AllocOp, id(op.results[0].type), op.fixed_address
+        if type(op) is ViewOp:
+            operands = operand_tuple(op)
+            if len(operands) == 1:
+                return ViewOp, id(operands[0].type), id(op.results[0].type), None
+        return None
 
     def key(self, op: Operation) -> tuple[object, ...]:
-        """Return a key of the properties of an operation that rules depend on."""
+        """Return a key of the properties of an operation that rules depend on.
+
+        Operations with equal keys break the same rules, apart from `by_offset` rules.
+        """
         if type(op) is AllocOp:
             return AllocOp, id(op.results[0].type)
         # A tuple: making xDSL's own sequence is slow.
@@ -161,12 +180,12 @@ class _Forms:
         if not tile.region.on_chip:
             return self._type(value)
         address = fixed_address_of(value)
-        if address is not None or tile.indirection is not None:
+        if tile.indirection is not None:
             return self._number(self._form(value, base, address))
-        key = id(value.type), id(base.type), value is base
+        key = id(value.type), id(base.type), value is base, address
         number = self._places.get(key)
         if number is None:
-            number = self._places[key] = self._number(self._form(value, base, None))
+            number = self._places[key] = self._number(self._form(value, base, address))
         return number
 
     def _form(

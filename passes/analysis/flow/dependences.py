@@ -28,7 +28,7 @@ from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import engine
 from nkijit.dialects.nki.allocation import DECLARATIONS
 from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp
-from nkijit.dialects.nki.views import base_of, reach_of, used_of
+from nkijit.dialects.nki.views import base_of, leaves_its_tensor, reach_of, used_of
 from nkijit.dialects.tiles import info_of
 from nkijit.dialects.tuples import made
 from nkijit.passes.analysis.bytes.footprints import FewCells, Footprint, cut, extent_of
@@ -221,25 +221,29 @@ class _OfMany:
         self._footprint.part(self._tensor.writers)[...] = event
 
 
-_FewCells = tuple[Sequence[list[int]], int]
-"""For each tile of a tensor, its cells; and the total number of the tensor's cells."""
+class _FewCells(NamedTuple):
+    """The cells of a tensor's tiles; with `None`, each tile counts as the whole tensor."""
+
+    cells: Sequence[list[int]] | None
+    """The cells of each tile."""
+    count: int
+    """The number of the tensor's cells."""
+    exact: bool
+    """See `TrackedTile.exact`."""
 
 
 class _Tensors:
     """Tracked tensors. Tensors whose tiles have the same types share the computation of cells."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[int, ...], _FewCells | None] = {}
-        """Cells of tensors by the types of their tiles; None if each tile covers the tensor.
-
-        The key is the `id` of the tensor's type and of each tile's type.
-        """
+        self._known: dict[tuple[int, ...], _FewCells] = {}
+        """Cells of tensors by the `id` of the tensor's type and of each tile's type."""
 
     def tiles_of(self, base: SSAValue) -> list[TrackedTile]:
         """Return the tiles of a tensor, without accesses."""
         used = used_of(base)
         if len(used) == 1:
-            return [TrackedTile(used[0], _Whole())]
+            return [TrackedTile(used[0], _Whole(), not leaves_its_tensor(used[0]))]
         # The extent of an indirect view depends on more than its type: such tensors are not cached.
         direct = all([info_of(value).indirection is None for value in used])
         key = (id(base.type), *[id(value.type) for value in used]) if direct else ()
@@ -248,33 +252,35 @@ class _Tensors:
         else:
             found = _cut(base, used)
             if isinstance(found, list):
-                return list(map(TrackedTile, used, found))
+                exact = not reach_of(base).extended
+                return [
+                    TrackedTile(value, part, exact) for value, part in zip(used, found, strict=True)
+                ]
             if direct:
                 self._known[key] = found
-        if found is None:
+        cells, count, exact = found
+        if cells is None:
             whole = _Whole()
-            return [TrackedTile(value, whole) for value in used]
-        cells, count = found
+            return [TrackedTile(value, whole, exact) for value in used]
         few = _Few(count)
         return [
-            TrackedTile(value, _OfFew(few, own)) for value, own in zip(used, cells, strict=True)
+            TrackedTile(value, _OfFew(few, own), exact)
+            for value, own in zip(used, cells, strict=True)
         ]
 
 
-def _cut(base: SSAValue, used: Sequence[SSAValue]) -> _FewCells | list[_OfMany] | None:
-    """Return the cells that each tile of a tensor covers: `_FewCells`, or an `_OfMany` per tile.
-
-    None if each tile counts as the whole tensor.
-    """
+def _cut(base: SSAValue, used: Sequence[SSAValue]) -> _FewCells | list[_OfMany]:
+    """Return the cells that each tile of a tensor covers: `_FewCells`, or an `_OfMany` per tile."""
     reach = reach_of(base)
     extents = [extent_of(value, reach) for value in used]
     if len(set(extents)) == 1:
-        return None
+        return _FewCells(None, 0, not reach.extended)
     cells = cut(reach, extents)
     if isinstance(cells, FewCells):
-        return [cells.numbers[extent] for extent in extents], cells.count
+        numbers = [cells.numbers[extent] for extent in extents]
+        return _FewCells(numbers, cells.count, not reach.extended)
     if not cells.exact:
-        return None
+        return _FewCells(None, 0, exact=False)
     many = _Many(cells.count)
     parts = {extent: _OfMany(many, cells.footprint(extent)) for extent in set(extents)}
     return [parts[extent] for extent in extents]
@@ -283,14 +289,16 @@ def _cut(base: SSAValue, used: Sequence[SSAValue]) -> _FewCells | list[_OfMany] 
 class TrackedTile:
     """A tile, with the most recent accesses to its bytes."""
 
-    __slots__ = ("known", "of", "value")
+    __slots__ = ("exact", "known", "of", "value")
 
-    def __init__(self, value: SSAValue, of: _Whole | _Part):
+    def __init__(self, value: SSAValue, of: _Whole | _Part, exact: bool):
         self.value = value
         self.of = of
         """The accesses to the whole tensor, or to the bytes that the tile covers."""
         self.known = info_of(value).indirection is None
         """Whether the tile's address is known before run time."""
+        self.exact = exact and self.known
+        """Whether `of` has exactly the tile's bytes, all of them in its tensor."""
 
     def writers(self) -> Collection[int]:
         """The tile's most recent writers; `NO_EVENT` for bytes without a writer."""

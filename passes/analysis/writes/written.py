@@ -7,7 +7,7 @@ sets for each tensor.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import ClassVar
@@ -79,7 +79,11 @@ _MEETINGS = frozenset(MEETINGS)
 
 
 def reads_of(
-    kernels: Sequence[KernelOp], *, known: bool = False, regions: bool = True
+    kernels: Sequence[KernelOp],
+    *,
+    known: bool = False,
+    regions: bool = True,
+    tensors: Container[int] | None = None,
 ) -> Iterator[Read]:
     """Yield the reads of a launch, core by core, that may read unwritten elements.
 
@@ -90,8 +94,9 @@ def reads_of(
         kernels: the programs of the launch, one per core.
         known: also yield the reads of tiles that are certainly written.
         regions: compute `Read.missing` for all reads, not only for results.
+        tensors: the `id` of each allocation and argument to check; None for all.
     """
-    cores = [_Core(kernel, known, regions) for kernel in kernels]
+    cores = [_Core(kernel, known, regions, tensors) for kernel in kernels]
     _introduce(cores)
     for core in cores:
         core.look_beyond()
@@ -148,9 +153,12 @@ class CoreWrites:
         *,
         known: bool = False,
         regions: bool = True,
+        tensors: Container[int] | None = None,
     ):
         self._known = known
         self._regions = regions
+        self._wanted = tensors
+        """The `id` of each tensor to track; None for all."""
         self._kernel = kernel
         self._ranges = Ranges(kernel)
         self._memories = memories or Memories()
@@ -303,6 +311,8 @@ class CoreWrites:
     def tensor_of(self, value: SSAValue) -> WrittenTensor | None:
         """Return the tensor of a tile; None for arguments and constants that views stay within."""
         base = base_of(value)
+        if self._wanted is not None and id(base) not in self._wanted:
+            return None
         if type(base.owner) is not AllocOp:
             return self._tensors.get(id(base))
         return self._tensor(base)
@@ -317,8 +327,10 @@ class CoreWrites:
 class _Core(CoreWrites):
     """One of the cores of a launch, which share memory and synchronise at meetings."""
 
-    def __init__(self, kernel: KernelOp, known: bool, regions: bool):
-        super().__init__(kernel, known=known, regions=regions)
+    def __init__(
+        self, kernel: KernelOp, known: bool, regions: bool, tensors: Container[int] | None
+    ):
+        super().__init__(kernel, known=known, regions=regions, tensors=tensors)
         several = kernel.core[1] > 1
         self.shared = (
             [self._tensor(base) for base in shared_tensors(kernel)[len(kernel.arguments) :]]
