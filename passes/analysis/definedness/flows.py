@@ -87,7 +87,7 @@ class Reading(Protocol):
         ...
 
     def added(self) -> npt.NDArray[np.bool_] | bool | None:
-        """Return where a matmul adds to its destination; None if unknown."""
+        """Return whether, or a mask of where, a matmul adds to its destination; None if unknown."""
         ...
 
     def accumulators(self) -> Marks:

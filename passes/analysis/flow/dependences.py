@@ -5,8 +5,8 @@ operand, an output dependence overwrites its result. Bytes are exact where addre
 (`footprints.py`). An address known only at run time counts as every address that its index can
 select.
 
-Operations of one queue run in order. So an operation lists only the last operation of each other
-queue that it depends on, and none of its own queue. Registers and accumulators are not memory.
+Operations of one queue run in order. So for each other queue, an operation lists only the last
+operation that it depends on. Registers and accumulators are not memory.
 """
 
 from __future__ import annotations

@@ -248,7 +248,7 @@ def _carried(
 
 
 def _starts(op: Operation, target: Target) -> bool:
-    """Whether an instruction overwrites its destination, or does so where no matmul has written."""
+    """Whether an instruction overwrites its destination, at least where no matmul has written."""
     if not is_instruction(op):
         return False
     return accumulation_of(op, target) in (Accumulation.overwrites, Accumulation.by_location)

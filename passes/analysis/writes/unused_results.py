@@ -33,7 +33,7 @@ from nkijit.passes.analysis.flow.ranges import Ranges
 
 @dataclass(slots=True)
 class CallResults:
-    """The results of the instruction of one source call, over all iterations of unrolled loops."""
+    """The results of one call in the source, over all iterations of unrolled loops."""
 
     op: NisaOp
     """The first execution whose result is not used."""
@@ -169,7 +169,7 @@ class _Walk:
         self.sources.append(sources)
 
     def _accumulate(self, op: NisaOp, owner: engine, number: int) -> list[int]:
-        """Follow an instruction that has accumulators; return the executions that it continues."""
+        """Update the accumulators; return the executions whose reductions `op` continues."""
         command = accumulator_command(op)
         held = self._accumulated.setdefault(owner, [])
         continues = command in (reduce_cmd.idle, reduce_cmd.reduce)
@@ -214,7 +214,7 @@ class _Walk:
         return list(found.values())
 
     def _used(self) -> tuple[list[bool], set[int]]:
-        """Return whether each execution's result is used, and the last writers of all bytes."""
+        """Return, for each execution, whether its result is used; and the last writers of tiles."""
         used = [False] * len(self.ops)
         last: set[int] = set()
         for held in self._accumulated.values():
@@ -239,7 +239,7 @@ class _Walk:
         return used, last
 
     def _count(self, found: dict[tuple[Hashable, ...], CallResults]) -> None:
-        """Count the executions of calls, and find those in loops on the device."""
+        """Count the executions of the calls in `found`, and mark calls in loops on the device."""
         locations = {result.op.location for result in found.values()}
         for op, loop in zip(self.ops, self.loops, strict=True):
             result = found.get(call_of(op)) if op.location in locations else None
@@ -249,7 +249,7 @@ class _Walk:
 
 
 def _covers(lanes: slice, others: slice) -> bool:
-    """Whether some lanes of an engine include others."""
+    """Whether the engine lanes `lanes` include all of the lanes `others`."""
     if lanes.stop is None or others.stop is None:
         return lanes.stop is None
     return lanes.start <= others.start and others.stop <= lanes.stop

@@ -247,7 +247,7 @@ class WrittenTensor:
         self._learnt: dict[WrittenTensor, int] | None = None
 
     def knows(self, value: SSAValue) -> bool:
-        """Whether a look-up is enough to find that a tile is written."""
+        """Whether a tile is known to be written, without a comparison of cells."""
         complete = self._complete
         while complete:
             scope = complete[-1]
@@ -315,7 +315,7 @@ class WrittenTensor:
         return marks.state_of(extent(value))
 
     def missing(self, value: SSAValue) -> Mask:
-        """Return which elements of a tile are certainly unwritten, at least in part."""
+        """Return a mask of the elements of a tile of which a byte is certainly unwritten."""
         reach = self.memory.reach
         if self._touched is None:
             self._touched = np.zeros(reach.size, np.bool_)
