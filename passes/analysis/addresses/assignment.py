@@ -285,7 +285,7 @@ class _Fixed:
         return bool(self._at)
 
     def overlapping(self, block: Block, first: int) -> list[Interval]:
-        """Return the sorted byte ranges that fixed blocks take from `block` at partition `first`."""
+        """Return the sorted byte ranges of fixed blocks that `block` at partition `first` meets."""
         end_partition = first + block.partitions
         result: list[Interval] = []
         for (low, high, top, bottom), starts, latest in self._at:

@@ -245,7 +245,7 @@ class Plan:
 
     @property
     def records(self) -> dict[Operation, Record]:
-        """The record (description of the computation) of each instruction."""
+        """For each instruction, the record that describes its computation."""
         return {
             op: record
             for body in self.body.all()
@@ -327,8 +327,8 @@ class Plan:
             memory: bytes of shared tensors and arguments, by number. Missing entries are added, for
                 use by the other cores.
             written: arguments that another core writes.
-            lent: arguments that work on, or are copied back to, the caller's memory; `memory` has
-                their bytes.
+            lent: for written arguments, by number, the `Lent` that saves overwritten contents.
+                `memory` has the bytes of these arguments.
             apart: give every tensor its own initialised memory, for running single steps.
             watched: the caller inspects single operations, as a listener would.
 

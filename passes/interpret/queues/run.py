@@ -163,7 +163,7 @@ class _Run:
             raise QueueError("\n".join(["the queues wait for each other for ever:", *stuck]))
 
     def _arrive(self, arrival: Arrival) -> None:
-        """Register an arrival at a meeting of cores; the last arrival reads all operands."""
+        """Record an arrival at a `Meeting`; at the last one, read the operands of all arrivals."""
         meeting = arrival.flight.meeting
         assert meeting is not None
         absent = meeting.members - self._cores

@@ -47,7 +47,7 @@ class QueueError(InterpretationError):
 # ------------------------------------------------------------------ the state of a core
 
 OperandBits = dict[Name, tuple[MemoryTile, Array]]
-"""The operands of an instruction, with the bits that memory held when the operands were read."""
+"""For each operand, its tile and the bits that memory held when the operand was read."""
 
 
 @dataclass(slots=True, eq=False)
@@ -98,7 +98,7 @@ class Flight:
 
 @dataclass(slots=True, eq=False)
 class Arrival:
-    """An instruction that has arrived at a meeting of cores."""
+    """An instruction that waits for other cores, at a `Meeting`."""
 
     queue: Sequencer
     flight: Flight
@@ -280,7 +280,7 @@ class Sequencer:
         return self.core.actions.of(cast(EngineInstruction, flight.item))
 
     def take(self, action: Action) -> OperandBits:
-        """Return an instruction's operands with the bits that memory holds when this is called."""
+        """Return the operands that an action reads, with their current bits in memory."""
         found = ((name, self.core.memory.tile(value)) for name, value in action.reads.items())
         return {name: (tile, tile.home.copy()) for name, tile in found if tile is not None}
 
@@ -464,13 +464,16 @@ class Sequencer:
             core.listener.did_run(instruction.op, core.plan.written_by(instruction.op, core.env))
 
     def clear(self, action: Action) -> None:
-        """Overwrite an instruction's operands in the environment with the pattern."""
+        """Overwrite an instruction's operands in the environment with the unwritten pattern."""
         for tile in map(self.core.memory.tile, action.touched):
             if tile is not None:
                 tile.leave()
 
     def _with(self, registers: dict[int, Any], function: Callable[[Env], _T]) -> _T:
-        """Call a function while registers hold the values that are private to the queue."""
+        """Call a function with the environment, after setting slots to the values `registers`.
+
+        The slots are restored afterwards.
+        """
         env = self.core.env
         before = {slot: env[slot] for slot in registers}
         for slot, value in registers.items():
@@ -483,7 +486,7 @@ class Sequencer:
 
 
 def settle(group: Sequence[Arrival]) -> None:
-    """Settle a meeting at which all members have arrived."""
+    """Run the instructions of a `Meeting` at which all cores have arrived."""
     runners: list[Runner] = []
     here: dict[Core, Meeting] = {}
     for member in group:

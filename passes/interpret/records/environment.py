@@ -124,7 +124,7 @@ class Views:
         self.offsets.append(offset)
 
     def by_place(self) -> dict[int, int]:
-        """Return the slots of the views by base and offset."""
+        """Return the slot of each view, by the view's base and offset as one number (`_place`)."""
         places = map(_place, self.bases, self.offsets)
         return dict(zip(places, self.slots, strict=True))
 
@@ -387,6 +387,6 @@ class Slots:
 
 
 def _view_as(base: SSAValue, dtype: DType) -> Operation:
-    """Return the first view that reads an allocation as another data type."""
+    """Return the first view of allocation `base` with data type `dtype`."""
     views = (use.operation for use in base.uses if isinstance(use.operation, ViewOp))
     return next(view for view in views if info_of(view.result).dtype is dtype)

@@ -57,12 +57,12 @@ class Meeting:
 
     @property
     def place(self) -> str:
-        """The waiting instruction, with its line in the kernel."""
+        """A text with the name of the waiting instruction and its line in the kernel."""
         return place_of(self.op)
 
 
 def place_of(op: Operation) -> str:
-    """Return an instruction with its line in the kernel."""
+    """Return a text with the name of an instruction and its line in the kernel."""
     places = positions(op.location)
     return f"{op.name} at {places[0]}" if places else op.name
 

@@ -221,7 +221,7 @@ class Reduce:
 
 @dataclass(frozen=True, slots=True)
 class Gather:
-    """A gather in each partition: the elements at the indices in another tile, as stored."""
+    """A gather of stored elements in each partition, at the indices in another tile."""
 
     data: Source
     indices: Source

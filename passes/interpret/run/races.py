@@ -238,7 +238,7 @@ class RaceWatch:
             self._marks.pop((tensor, core), None)
 
     def marks(self, tensor: int, core: int) -> _Marks:
-        """Return the marks of a core for a use of a tensor, since the last barrier."""
+        """Return the marks of a core's uses of a tensor since the last barrier."""
         marks = self._marks.get((tensor, core))
         if marks is None:
             units = self.memory[tensor].size // self.contested.units[tensor]

@@ -70,7 +70,7 @@ class Body:
     observer: int
     """The slot of the run's observer; its value is None in a run without an observer."""
     native: int
-    """The slot of the native code's data in a run; None in a run without native code."""
+    """The slot of the native code's data; its value is None in a run without native code."""
     ops: list[Operation] = field(default_factory=list[Operation])
     forms: list[StepForm] = field(default_factory=list[StepForm])
     """The form of each operation (see `StepForms`); loops and other non-instructions share none."""
@@ -225,7 +225,10 @@ def _compile_into(slots: Slots, forms: StepForms, block: Block, body: Body) -> N
 def _with_addresses(
     form: StepForm, op: NisaOp, binding: Binding, body: Body
 ) -> tuple[StepForm, Driver | None]:
-    """Wrap an instruction with its own form: compute run-time addresses, and add `_discarding`."""
+    """Return the form and driver of an instruction that does not share its form.
+
+    They also compute run-time addresses, and run the step of `_discarding`.
+    """
     record, found, slots = form.record, binding.indirects, binding.slots
     driver = record.drive if isinstance(record, Meets) else None
     if found:
@@ -335,7 +338,7 @@ def runaway(op: Operation, limit: int) -> InterpretationError:
 
 
 def too_many(op: Operation, limit: int) -> InterpretationError:
-    """Return the error for loops that exceed `limit` iterations in total; `op` is the last."""
+    """Return the error for loops that exceed `limit` iterations in total; `op` is the last loop."""
     return failure(
         op,
         f"the loops of the run would go through more than {limit} iterations together; "
