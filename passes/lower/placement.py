@@ -155,7 +155,7 @@ def _extended(block: Block, more: int, last: int) -> Block:
 
 
 def _max_ahead(in_use: InUse, space: Space, instructions: int) -> int:
-    """Return the largest number of additional instructions for which all live tiles fit.
+    """Return the largest number of additional instructions for which tiles can keep their bytes.
 
     The estimate adds the sizes of tiles, without gaps between tiles.
     """

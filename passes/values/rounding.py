@@ -46,7 +46,7 @@ class Rounding:
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """The largest error of a result: `value · |result| + scale · scale of the terms + absolute`."""
+    """The largest error of a result: `value · |result| + scale · size of the terms + absolute`."""
 
     value: float
     scale: float
