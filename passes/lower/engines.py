@@ -123,7 +123,6 @@ class _Lowering:
     # ---------------------------------------------------------------- blocks
 
     def block(self, block: Block, loop: Loop | None) -> None:
-        """Lower the operations of a block."""
         # Exact classes: `isinstance` on xDSL's classes is slow when the answer is no.
         for op in directly_in(block):
             kind = type(op)

@@ -156,7 +156,6 @@ class _Reader:
                 transfer.trigger = cast(EngineInstruction, trigger)
 
     def _transfers(self, op: IssueOp) -> list[int]:
-        """Return the numbers of the transfers of a DMA."""
         if not op.queue.is_ring:
             return []
         parts = self._contents.parts.get(op.number, ())

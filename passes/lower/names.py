@@ -75,7 +75,6 @@ def _defined(kernel: KernelOp) -> Iterator[SSAValue]:
 
 
 def _noted(value: SSAValue) -> str | None:
-    """Return the name that lowering has recorded for a value; None if it recorded none."""
     owner = value.owner
     op = owner if isinstance(owner, Operation) else owner.parent_op()
     if op is None or not op.attributes:

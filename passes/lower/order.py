@@ -400,7 +400,6 @@ class _Run:
 
     @property
     def order(self) -> list[Item]:
-        """The items in the order of their starts."""
         return [self._items[place] for place in self._began]
 
     @property
@@ -494,7 +493,6 @@ class _Run:
             self._begin_sync(place, now)
 
     def _make_ready(self, trigger: int) -> None:
-        """Mark an open trigger as ready to start."""
         heapq.heappush(self._ready, (self._priorities[trigger], trigger))
 
     def _next_in_turn(self) -> int:

@@ -48,7 +48,6 @@ class Raised:
         self.kernel.location = program.location
 
     def _block(self, number: LoopNumber, body: Block) -> None:
-        """Add the instructions and loops of a block, in program order."""
         items = [
             item
             for queue in self.contents.blocks[number].items.values()

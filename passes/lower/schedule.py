@@ -118,7 +118,6 @@ class _Block:
         """
 
     def add_waits(self, items: Sequence[Item]) -> None:
-        """Add the necessary waits to each item."""
         last, ended = self._last, self._ended
         for item in items:
             queue = item.queue

@@ -281,7 +281,6 @@ class _Fixed:
 
     @property
     def any(self) -> bool:
-        """Whether there are fixed blocks."""
         return bool(self._at)
 
     def overlapping(self, block: Block, first: int) -> list[Interval]:

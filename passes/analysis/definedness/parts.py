@@ -54,7 +54,6 @@ def part(op_class: type[NisaOp], *names: str) -> Callable[[_P], _P]:
 
 
 def _rows_of(tile: TileInfo, rows: list[int]) -> Mask:
-    """Return a mask of whole rows of a tile."""
     mask = np.zeros(tile.shape, np.bool_)
     mask[rows] = True
     return mask

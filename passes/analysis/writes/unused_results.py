@@ -249,7 +249,6 @@ class _Walk:
 
 
 def _covers(lanes: slice, others: slice) -> bool:
-    """Whether the engine lanes `lanes` include all of the lanes `others`."""
     if lanes.stop is None or others.stop is None:
         return lanes.stop is None
     return lanes.start <= others.start and others.stop <= lanes.stop

@@ -381,7 +381,6 @@ class _Core(CoreWrites):
 
 
 def _inside(op: Operation) -> list[Operation]:
-    """Return the operations nested in an operation."""
     return [inner for region in op.regions for inner in operations(region.block)]
 
 

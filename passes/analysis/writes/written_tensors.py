@@ -273,7 +273,6 @@ class WrittenTensor:
             self.note(value, scope)
 
     def _is_whole(self, value: SSAValue) -> bool:
-        """Whether a tile covers the whole memory."""
         if value is self.base or self.memory.extended:
             return not self.memory.extended
         reach = self.memory.reach

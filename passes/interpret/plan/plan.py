@@ -394,7 +394,6 @@ class Plan:
         return 0 if env[self.body.native] is None else self._native.program.elements
 
     def _native_code(self) -> Any:
-        """Return the native code for the next run, if there is any."""
         backend = wanted()
         if backend == NUMPY:
             return None

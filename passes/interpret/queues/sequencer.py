@@ -350,7 +350,6 @@ class Sequencer:
             self._leave(loop.body)
 
     def _holds(self, loop: Loop) -> bool:
-        """Evaluate the condition of a loop."""
         condition = self.core.actions.control(loop.op).continues
         assert condition is not None
         continues = self._with(self._locals, condition)
@@ -515,7 +514,6 @@ def settle(group: Sequence[Arrival]) -> None:
 
 
 def _text(item: Item) -> str:
-    """Describe an item."""
     if isinstance(item, EngineInstruction):
         return f"{item.mnemonic} ({item.number}, {place_of(item.op)})"
     assert isinstance(item, QueueLoop)

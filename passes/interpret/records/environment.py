@@ -305,7 +305,6 @@ class Slots:
     def _views_with_layout(
         self, access: AccessPattern, dtype: DType, stored: np.dtype[Any], base: SSAValue
     ) -> Views:
-        """Return the group of views with the shape and strides of a pattern."""
         of = info_of(base).dtype
         if dtype is not of and (
             stored.itemsize != dtype.itemsize or self.stored(of).itemsize != of.itemsize

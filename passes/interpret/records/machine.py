@@ -163,7 +163,6 @@ class _Threads:
     def map(
         self, function: Callable[[Runner], Meeting | None], runners: Sequence[Runner]
     ) -> Iterator[Meeting | None]:
-        """Call a function with each runner, in threads; returns the results in order."""
         if self._pool is None:
             self._pool = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="nkijit-core")
         is_over = threading.Event()

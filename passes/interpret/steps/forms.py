@@ -202,7 +202,6 @@ class StepForms:
 
 
 def _operands_of(part: Any) -> list[Source | Destination]:
-    """Return the operands that occur in a record, or in a part of a record."""
     if isinstance(part, (Source, Destination)):
         return [part]
     parts: Iterable[Any] = ()

@@ -212,7 +212,6 @@ class _Worker:
         self._lock = threading.Lock()
 
     def enqueue(self, plan: Compilable) -> None:
-        """Compile a plan in the background."""
         with self._lock:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="nkijit-native", daemon=True)

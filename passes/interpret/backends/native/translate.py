@@ -165,7 +165,6 @@ class _Builder:
         self.numbers: list[int] = []
 
     def operand(self, tile: StridedTile) -> int:
-        """Add an operand and return its number."""
         self.tiles.append(known(tile))
         return len(self.tiles) - 1
 
@@ -357,7 +356,6 @@ def _accumulate(
     into: Destination,
     sources: Sequence[Source | None],
 ) -> None:
-    """Add the use of accumulators to an instruction."""
     if use.keeps_last:
         raise UnsupportedError("accumulators that keep the last result")
     elements = len(b.tiles)

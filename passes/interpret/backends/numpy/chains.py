@@ -318,7 +318,6 @@ def _write_out(registers: Any, into: Destination, negate: bool, slots: Slots) ->
 
 
 def _in_order(steps: Sequence[Step]) -> Step:
-    """Return one step that runs several steps in order."""
     parts = tuple(steps)
 
     def step(env: Env) -> None:
