@@ -14,7 +14,7 @@ from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.loops import compared, condition_of, storage_of
 
 NAME = "engine.name"
-"""The attribute that stores the listed name of an operation's value, if the IR has another name."""
+"""The attribute for the listed name of an operation's value, if the name in the IR differs."""
 
 
 class Names:

@@ -336,10 +336,7 @@ class _Region:
         return self.durations.of(item) if type(item) is EngineInstruction else (0.0, 0.0)
 
     def ranks(self) -> list[float]:
-        """Return, for each item, the time in ns of the longest chain that begins with the item.
-
-        Each item of a chain waits for the previous one.
-        """
+        """Return, for each item, the time in ns of the longest dependent chain from the item on."""
         ranks = [0.0] * len(self.items)
         for place in range(len(ranks) - 1, -1, -1):
             longest = max([ranks[waiter] for waiter in self.waiters[place]], default=0.0)

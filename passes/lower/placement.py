@@ -148,7 +148,6 @@ def _layouts(
 
 
 def _extended(block: Block, more: int, last: int) -> Block:
-    """Return a block with a lifetime of `more` further instructions, up to the last one."""
     start, end, size, partitions, address, align = block
     end = min(last, end + more)
     return made(Block, (start, end, size, partitions, address, align))

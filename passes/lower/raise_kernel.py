@@ -19,7 +19,7 @@ from nkijit.dialects.register_type import RegisterType
 
 
 class Raised:
-    """The kernel of a lowered program, with maps from the program to the kernel."""
+    """The kernel of a lowered program, with maps from program to kernel."""
 
     def __init__(self, program: ProgramOp):
         self.contents = Contents(program)

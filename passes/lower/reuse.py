@@ -84,7 +84,7 @@ class Tenant:
     def earlier(self, box: BoundingBox, oldest: int) -> list[int]:
         """Return the last events of neighbours that accessed `box`, which is about to be written.
 
-        `oldest`: the oldest of the last events that wrote `box` in this allocation. It has waited
+        `oldest`: the oldest event that last wrote a byte of `box` in this allocation. It has waited
         for all earlier events.
         """
         found: list[int] = []

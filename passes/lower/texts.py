@@ -103,10 +103,7 @@ class Texts:
         }
 
     def immediates(self, instruction: EngineInstruction) -> tuple[tuple[str, str], ...]:
-        """Return the (name, text) of each immediate.
-
-        The compile-time arguments of an NKI instruction are immediates of its main stage.
-        """
+        """Return the (name, text) of each immediate; NKI arguments belong to the main stage."""
         op, what = instruction.op, instruction.what
         if what is What.load_table:
             return (("table", instruction.table),)

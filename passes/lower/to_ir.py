@@ -247,7 +247,6 @@ def _name_of(owner: Operation | Block) -> str:
 
 
 def _sides(loop: ScfWhileOp) -> tuple[SSAValue, SSAValue]:
-    """Return the two values that a loop's condition compares."""
     sides = compared(loop)
     if sides is None:
         raise LoweringError("a loop goes on while a register differs from a number")

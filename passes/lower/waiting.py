@@ -202,8 +202,6 @@ class Waiting:
 
 
 class _Register:
-    """The last accesses to a register."""
-
     __slots__ = ("readers", "writer")
 
     def __init__(self) -> None:

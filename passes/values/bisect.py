@@ -65,7 +65,7 @@ class _Exactness:
     """The number of dependent float32 operations since the inputs."""
 
     def with_(self, other: _Exactness) -> _Exactness:
-        """Return the rounding history of values computed from values with `self` and `other`."""
+        """Return the history of values computed from values with histories `self` and `other`."""
         narrow = max(self.dtype, other.dtype, key=lambda name: rounding(name).unit)
         return _Exactness(
             max(self.roundings, other.roundings), narrow, max(self.depth, other.depth)
@@ -382,9 +382,9 @@ def _between(agreed: str, since: Sequence[str]) -> Iterator[str]:
 
 
 def _check_apart(tiles: Sequence[RecordedTile], count: int) -> None:
-    """Raise RecordError if two tiles have equal loop indices.
+    """Raise RecordError if two tiles have equal loop indices: a function returns one array.
 
-    A function of loop indices then has one array for both. `count`: all instances of the variable.
+    `count`: the number of all instances of the variable.
     """
     known: dict[tuple[tuple[str, int], ...], RecordedTile] = {}
     for tile in tiles:

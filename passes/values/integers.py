@@ -31,7 +31,7 @@ class RoundedIntegers:
     index: tuple[int, ...]
     """The index of the first rounded element of the operand."""
     exact: int
-    """The value of that element in exact arithmetic."""
+    """The value of the element `index` in exact arithmetic."""
     rounded: int
     """The value that the instruction wrote."""
     count: int
@@ -68,7 +68,7 @@ class RoundedIntegers:
 
     @property
     def line(self) -> str:
-        """The first rounded element and the number of others on one line, with the place."""
+        """A line of text: source line, first rounded element, number of rounded elements."""
         return f"{short_place(self.instruction.location)}: {self._first}; {self._amount}"
 
     @property

@@ -331,7 +331,6 @@ class Recording:
         return values
 
     def _contents_of(self, base: SSAValue, number: int) -> Array:
-        """Return the contents of a tensor after an instruction."""
         cursor = self._cursor
         if cursor.count != number + 1:
             self._go_to(number)

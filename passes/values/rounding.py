@@ -57,9 +57,9 @@ class Tolerance:
 
         Args:
             reference: the expected results, in any data type.
-            scale: the size of the terms of each element, a number or an array that broadcasts. None
-                is the largest finite magnitude in `reference`, which is correct for sums of terms
-                that are no larger than the largest result.
+            scale: the size of the terms of each element, a number or an array that broadcasts. By
+                default, the largest finite magnitude in `reference`, which is correct for sums of
+                terms that are no larger than the largest result.
         """
         size = np.abs(_wide(reference))
         if scale is None:

@@ -33,10 +33,7 @@ from nkijit.passes.analysis.addresses.gaps import (
 )
 
 _MOST_CONFLICTS = 1_000_000
-"""With more pairs of blocks in use at the same time, only sweeps are tried.
-
-Improving a layout of so large an input would take seconds.
-"""
+"""With more pairs of blocks in use at the same time, only sweeps are tried, to save seconds."""
 _ROUNDS = 64
 """The largest number of changes to the order of placement."""
 
@@ -52,8 +49,8 @@ def assign(
     Args:
         blocks: the blocks to place.
         space: the memory. In PSUM, every block gets banks of its own if there are enough.
-        goal: stop at a layout of this height; the capacity by default. With a lower bound of the
-            height, the search returns the best layout that it finds.
+        goal: stop at a layout of this height; the capacity by default. A lower bound of the height
+            requests the best layout that the search finds.
         quick: only sweep, and abort a sweep that exceeds the goal. If all sweeps are aborted, the
             layout has no addresses.
     """
@@ -130,7 +127,7 @@ def _by_area(block: Block) -> tuple[int, ...]:
 
 @lru_cache(maxsize=256)
 def _places(partitions: int) -> tuple[tuple[int, range], ...]:
-    """Return the possible first partitions of a block, each with the quadrants then covered."""
+    """Return the possible first partitions of a block, each with the range of covered quadrants."""
     quadrants = quadrants_of(partitions)
     firsts = start_partitions(partitions)
     return tuple(
@@ -284,7 +281,7 @@ class _Fixed:
         return bool(self._at)
 
     def overlapping(self, block: Block, first: int) -> list[Interval]:
-        """Return the sorted byte ranges of fixed blocks that `block` at partition `first` meets."""
+        """Return the sorted byte ranges that `block` cannot use at partition `first`."""
         end_partition = first + block.partitions
         result: list[Interval] = []
         for (low, high, top, bottom), starts, latest in self._at:

@@ -172,10 +172,7 @@ class _Core(Tracker):
         self._names: dict[SSAValue, list[SSAValue]] = {}
         """For each shared tensor, its SSA value in the kernel of each core, this core's first."""
         self._theirs: dict[SSAValue, Shadow] = {}
-        """For each shared tensor, marks of the bytes that other cores may write.
-
-        These bytes count as defined on this core.
-        """
+        """For each shared tensor, marks of bytes that other cores may write (and thus define)."""
         self._seen: set[tuple[Operation, str]] = set()
         self._certain = True
         """True while uses are reported; False while the marks in a loop may still change."""

@@ -85,7 +85,7 @@ def queue_of(op: Operation, target: Target) -> int | None:
 
 
 def share_bytes(one: Operation, two: Operation) -> bool:
-    """Whether two operations access the same bytes, and at least one of them writes there."""
+    """Whether two operations access the same bytes, and at least one operation writes them."""
     return any(
         base_of(a) is base_of(b) and info_of(a).overlaps(info_of(b))
         for a, role_a in reads_and_writes(one)

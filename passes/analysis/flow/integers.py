@@ -5,8 +5,8 @@ indices that instructions find, and the results of arithmetic on them. Arguments
 can have any value of their type.
 
 A result is reported only if a returned tensor, a print or an operation on bits depends on its exact
-value. Results that serve as indices are not reported, because the indices of a correct kernel are
-small. Nor are operands of float32 conversions and comparisons, which round their operands anyway.
+value. Indices are not reported, because those of a correct kernel are small; nor are operands of
+float32 conversions and comparisons, which round them anyway.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Bounds:
 
 
 def _with_grown(one: Bounds, two: Bounds) -> Bounds:
-    """Return the bounds of results of `one` and `two`, if at least one of them is grown."""
+    """Return the bounds of integers computed from `one` and `two`, of which one is grown."""
     if not one.fit_float32:
         return one
     return _GROWN if two.fit_float32 else two
@@ -181,8 +181,6 @@ class _Event:
 
 
 class _Reader:
-    """Creates the events of a kernel."""
-
     def __init__(self, kernel: KernelOp, candidates: set[NisaOp]):
         self.order: list[NisaOp] = []
         """The instructions that are checked for rounding, in program order."""
@@ -453,7 +451,7 @@ def _activated(op: NisaOp, known: _State) -> Bounds | None:
 
 
 def _shifted(op: NisaOp, known: _State) -> Bounds | None:
-    """Return the bounds that `TensorScalarOp` writes: by comparison, or one operator on bits."""
+    """Return the bounds written by a `TensorScalarOp` that compares or applies one bit operator."""
     if (op.value_of("op1") or op.value_of("op0")) in _BOOLEAN:
         return Bounds(0, 1)
     number = op.operand_named("operand0")
@@ -476,7 +474,7 @@ def _shifted(op: NisaOp, known: _State) -> Bounds | None:
 
 
 def _masked(op: NisaOp, known: _State) -> Bounds | None:
-    """Return the bounds that `TensorTensorOp` writes: by comparison, or by `bitwise_and`."""
+    """Return the bounds written by a `TensorTensorOp` that compares or applies `bitwise_and`."""
     if op.value_of("op") in _BOOLEAN:
         return Bounds(0, 1)
     one, two = (known.bounds_of(op.required(name)) for name in ("data1", "data2"))
@@ -506,10 +504,7 @@ _WRITTEN: dict[type[NisaOp], Callable[[NisaOp, _State], Bounds | None]] = {
     TopkOp: lambda op, known: Bounds(0, op.value_of("n")),
     NonzeroWithCountOp: _nonzero,
 }
-"""Functions that return the bounds of written integers, by instruction class.
-
-Instructions with integer arithmetic are not included.
-"""
+"""For classes without integer arithmetic: functions that return the bounds of written integers."""
 
 
 # ------------------------------------------------------------------ uses of results

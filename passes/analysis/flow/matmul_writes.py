@@ -119,7 +119,7 @@ class MatmulWrites:
         The mask has the shape (P, F).
 
         Raises:
-            UndecidedError: whether it adds is known only at run time.
+            UndecidedError: whether the matmul adds is known only at run time.
         """
         dst = op.required("dst")
         tensor = self._tensor(dst)

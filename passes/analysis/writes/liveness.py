@@ -137,7 +137,6 @@ class _Walk:
         self._memories = Memories()
 
     def block(self, block: Block) -> None:
-        """Compute the live ranges of a kernel's body."""
         self._walk(block)
         for live in self.ranges:
             live.start, live.end = live.first, live.last

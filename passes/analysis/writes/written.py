@@ -1,8 +1,8 @@
 """Tracks which parts of a kernel's tensors have been written when an operation reads them.
 
-Some writes certainly happen before a read. Others only may happen: writes at addresses known only
-at run time, in loops that may run zero times, and by other cores. For each tensor,
-`written_tensors.py` tracks the bytes of both types of writes.
+Some writes certainly happen before a read. Others may happen: writes at addresses known only at run
+time, in loops that may run zero times, and by other cores. `written_tensors.py` tracks the bytes of
+both types.
 """
 
 from __future__ import annotations
@@ -120,8 +120,6 @@ def _introduce(cores: Sequence[_Core]) -> None:
 
 @dataclass(slots=True)
 class _Loop:
-    """A loop whose body is being walked."""
-
     body: Block
     runs: bool
     """True if the loop certainly runs at least once."""

@@ -2,7 +2,7 @@
 
 The state of a tensor has two sets: bytes that have certainly been written, and bytes that may have
 been. Views are interned, so a look-up of the view answers most queries. The tensor's cells
-(`footprints.py`) are needed only if it is read in other pieces than it was written in.
+(`footprints.py`) are needed only if reads divide the tensor differently than writes.
 """
 
 from __future__ import annotations

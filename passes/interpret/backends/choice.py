@@ -17,7 +17,7 @@ from nkijit.passes.interpret.records.errors import InterpretationError
 BACKEND_VARIABLE = "NKIJIT_BACKEND"
 AUTO, NUMPY, NATIVE = "auto", "numpy", "native"
 WORTH_IT = 3
-"""The number of the run of a kernel at which native code is first compiled for the kernel."""
+"""The run of a kernel, counted from 1, in which compilation to native code begins."""
 
 
 def wanted() -> str:

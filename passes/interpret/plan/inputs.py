@@ -60,7 +60,7 @@ class Input:
         return memory, loan.lend(memory, use, copied)
 
     def plain(self, array: Array) -> Array:
-        """Return an array; if its data type is an extension, as the NumPy type of its storage."""
+        """Return an array; extension data types are viewed as the NumPy type of their storage."""
         return array if is_plain(array.dtype) else array.view(self._as_it_is)
 
     def contents(self, memory: Array, array: Array) -> Array:

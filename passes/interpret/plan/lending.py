@@ -162,8 +162,8 @@ class Loan:
     def run(self, function: Callable[[Loan], _T]) -> _T:
         """Return the result of calling `function` with the loan.
 
-        After the last array is complete, nothing is called and no iteration begins, because there
-        Python could raise KeyboardInterrupt.
+        After the last array is complete, nothing is called and no iteration begins: there, Python
+        can raise KeyboardInterrupt.
         """
         try:
             result = function(self)
@@ -210,7 +210,7 @@ class Lent:
         self._marks: npt.NDArray[np.bool_] | None = None
         """For each page, whether it was saved (or, in a copy, written); None if all pages were."""
         self._patience = memory.size
-        """The bytes that may still be saved page by page; then saving all pages is faster."""
+        """The bytes that may still be saved page by page, before saving all pages is faster."""
         self._whole = memory.size // PAGE
         """The number of complete pages in the memory."""
         if use.written is None:

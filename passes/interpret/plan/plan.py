@@ -97,7 +97,6 @@ class _Buffer:
         return self.elements * self.dtype.itemsize
 
     def make(self) -> Array:
-        """Return the bytes of a new tensor."""
         memory = RESULTS.take(self.size)
         if self.fill is not None:
             memory.view(self.dtype).fill(self.fill)
@@ -130,8 +129,6 @@ class Held:
 
 @dataclass(slots=True)
 class _Listening:
-    """Passes written tiles to a listener."""
-
     plan: Plan
     listener: Listener
 
@@ -418,7 +415,6 @@ class Plan:
         self._native = code
 
     def _arrange(self) -> Arrangement:
-        """Assign temporary tensors to offsets in an arena."""
         return arrange([(b.slot, b.size, self._lives[b.slot]) for b in self._passing])
 
     @property

@@ -1,8 +1,8 @@
 """Strategies that choose the order in which the queues of a run advance.
 
-A run is a sequence of *moves*, and a strategy chooses each among the possible moves. Uniform
-choices reveal few races because the queues advance together. Most races appear when some queues run
-far ahead of others, so most interleavings use priorities that change rarely.
+A run is a sequence of *moves*, which a strategy chooses one by one. Uniform choices reveal few
+races because the queues advance together. Most races appear when some queues run far ahead of
+others, so most interleavings use priorities that change rarely.
 """
 
 from __future__ import annotations

@@ -133,8 +133,6 @@ class Queues:
 
 
 class _Run:
-    """One run of the queues of all cores."""
-
     def __init__(self, cores: Sequence[CoreState]):
         self._cores = {core.where for core in cores}
         self._queues = {

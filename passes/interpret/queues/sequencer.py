@@ -89,7 +89,7 @@ class Flight:
     """The values of the registers that are private to the queue or to the transfer."""
     meeting: Meeting | None = None
     group: list[Arrival] | None = None
-    """The cores' arrivals at the meeting, when all cores have arrived; None before that."""
+    """The arrivals of all cores at `meeting`; None until all cores have arrived."""
     due: Moment = Moment.end
     """The next phase (`Moment`) of the item."""
     total: int | None = None
@@ -137,7 +137,7 @@ class Sequencer:
         self._bounds: dict[Operation, range] = {}
         """The iteration ranges of loops that have been tested but have not begun."""
         self._followed: Counter[Loop] = Counter()
-        """For each loop in a ring, the number of tests in `CoreState.rounds` that it has used."""
+        """For each loop in a ring, the number of tests in `CoreState.rounds` that were used."""
         self._leaders = _leaders(core.program, queue) if queue.is_ring else {}
         self._held: dict[EngineInstruction, OperandBits] = {}
         """The stationary tiles in the PE array, by the instruction that loaded each."""
@@ -170,7 +170,7 @@ class Sequencer:
         return frame.items[frame.at] if frame.at < len(frame.items) else frame.loop
 
     def _due(self, flight: Flight) -> Moment | None:
-        """Return the next phase of an item in flight; None while it waits for a meeting."""
+        """Return the next phase of an item in flight; None while it waits at a `Meeting`."""
         if flight.meeting is not None and flight.group is None:
             return None
         return flight.due
@@ -295,7 +295,7 @@ class Sequencer:
         return self._with(self._locals, numbers)
 
     def _turn(self, frame: _Frame, loop: Loop) -> None:
-        """Begin the next iteration of a loop, or leave it."""
+        """Begin the next iteration of a loop, or leave the loop."""
         if self.queue.is_ring:
             continues = self._answer(loop)
             self._followed[loop] += 1
@@ -463,16 +463,13 @@ class Sequencer:
             core.listener.did_run(instruction.op, core.plan.written_by(instruction.op, core.env))
 
     def clear(self, action: Action) -> None:
-        """Overwrite an instruction's operands in the environment with the unwritten pattern."""
+        """Overwrite an action's operands in `env` with the pattern of unwritten memory."""
         for tile in map(self.core.memory.tile, action.touched):
             if tile is not None:
                 tile.leave()
 
     def _with(self, registers: dict[int, Any], function: Callable[[Env], _T]) -> _T:
-        """Call a function with the environment, after setting slots to the values `registers`.
-
-        The slots are restored afterwards.
-        """
+        """Call a function with the environment, in which `registers` are set during the call."""
         env = self.core.env
         before = {slot: env[slot] for slot in registers}
         for slot, value in registers.items():

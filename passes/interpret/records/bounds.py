@@ -23,7 +23,7 @@ def index_places(part: DynamicPart, count: int, group: int) -> Places:
 
     Args:
         part: the part of the address that the tile determines.
-        count: the number of indices of the view, with tensor indirection those of a partition.
+        count: the number of indices of the view; with tensor indirection, per partition.
         group: the number of partitions that share the indices of tensor indirection.
 
     Both arrays have the shape of the indices.

@@ -234,7 +234,7 @@ def tensor_places(index: Array, free: tuple[int, ...]) -> tuple[Array, ...]:
 def index_reader(
     slots: Slots, op: Operation, view: ViewOp, part: DynamicPart
 ) -> Callable[[Env], Any]:
-    """Return a function that reads the indices of a view, for the operation that uses it."""
+    """Return a function that reads the indices of a view, which is an operand of `op`."""
     if not is_tile(part.index):
         return slots.register_reader(part.index, op)
     info = info_of(part.index)
@@ -272,7 +272,7 @@ class Located(NamedTuple):
     shape: tuple[int, ...]
     """The shape that the instruction requests."""
     reshape: tuple[int, ...] | None
-    """The shape to reshape to at run time, if no view has it; None otherwise."""
+    """The shape to which the array is reshaped at run time; None if a view has `shape`."""
 
 
 Locate = Callable[[str, SSAValue, tuple[int, ...]], int]

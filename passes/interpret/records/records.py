@@ -248,7 +248,7 @@ class Opaque:
 
 @dataclass(frozen=True, slots=True)
 class Meets:
-    """An instruction that waits for other cores or ranks; `drive` yields the meeting."""
+    """An instruction that waits for other cores or ranks; `drive` yields its `Meeting`."""
 
     drive: Callable[[Env], Runner]
 

@@ -1,7 +1,7 @@
 """Finds inputs of a run that share memory although the kernel writes one of these inputs.
 
-A kernel that reads one of them may or may not see writes to the other one. Instructions are ordered
-only if they use the same tensor, and the two inputs are different tensors.
+A kernel that reads one of them may or may not see writes to the other one: instructions are ordered
+only if they use the same tensor, and inputs are different tensors.
 """
 
 from __future__ import annotations

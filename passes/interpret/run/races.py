@@ -85,8 +85,6 @@ class Contested:
 
 
 class _Access(NamedTuple):
-    """An operation's use of a shared tensor in the program."""
-
     op: Operation
     value: SSAValue
     role: Role

@@ -113,7 +113,7 @@ class RowForm:
     """
     accumulators: AccumulatorForm | None = None
     reduced: tuple[Fold, int, bool, bool] | None = None
-    """The reduction of rows: (fold, operand that is written, whether to negate, to divide).
+    """The reduction of rows: (fold, written operand, whether to negate, whether to divide).
 
     The divisor is the last number of the form.
     """

@@ -97,10 +97,7 @@ class Fusion:
     # ---------------------------------------------------------------- properties of tiles
 
     def _sole_result(self, number: int) -> tuple[NativeInstruction, StridedTile] | None:
-        """Return item `number` and its result, if the item alone writes all of a temporary tile.
-
-        None if item `number` is not such an instruction.
-        """
+        """Return item `number` and its result, a temporary tile that it alone writes; else None."""
         item = self.items[number]
         if not isinstance(item, (Rows, Moved, Transposed, Product)):
             return None
@@ -155,7 +152,6 @@ class Fusion:
         self.moved_to[tile.base] = min(low, first), max(high, last)
 
     def _replace(self, number: int, item: NativeInstruction | None) -> None:
-        """Replace an instruction by another instruction, or remove it."""
         old = self.items[number]
         assert old is not None
         for table, bases in zip((self._readers, self._writers), _bases(old), strict=True):
@@ -173,7 +169,7 @@ class Fusion:
     # ---------------------------------------------------------------- fusion
 
     def _forward(self, number: int) -> None:
-        """If item `number` is a copy, let its readers read the copy's source, and remove it."""
+        """If item `number` is a copy, let its readers read its source, and remove the copy."""
         result = self._sole_result(number)
         if result is None or not isinstance(result[0], Moved):
             return

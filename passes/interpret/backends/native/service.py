@@ -79,10 +79,7 @@ class Native:
     changing: tuple[int, ...]
     """Slots used by native code that have different memory in each run."""
     lives: Mapping[int, tuple[int, int]]
-    """For each tensor, by slot: the range (first, last) to which fusion extended its use.
-
-    Positions count the operations of the kernel's body.
-    """
+    """For each tensor, by slot: the (first, last) position to which fusion extended its use."""
     complete: bool
     """True if native code runs all instructions."""
     count: int
@@ -183,10 +180,7 @@ class _Translated:
 
 
 def _touched(op: Operation, slots: Slots) -> tuple[set[int], set[int]]:
-    """Return the bases that an operation reads, and those that it writes.
-
-    Operations nested in it are included.
-    """
+    """Return the bases that an operation and its nested operations read, and those they write."""
     read: set[int] = set()
     written: set[int] = set()
     for inner in op.walk():

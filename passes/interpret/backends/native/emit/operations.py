@@ -48,8 +48,8 @@ def _compare(word: str) -> Callable[..., Any]:
 def _extreme(word: str) -> Callable[..., Any]:
     """Return a function that emits a maximum (`word` is ">") or a minimum ("<").
 
-    The result is the first operand if the comparison holds or if the first operand is NaN, else the
-    second operand.
+    The result is the first operand if the comparison holds or if this operand is NaN, else the
+    second.
     """
 
     def extreme(lanes: Lanes, kind: str, x: Any, y: Any) -> Any:
