@@ -382,7 +382,7 @@ def _between(agreed: str, since: Sequence[str]) -> Iterator[str]:
 
 
 def _check_apart(tiles: Sequence[RecordedTile], count: int) -> None:
-    """Raise RecordError if two tiles have equal loop indices: a function returns one array.
+    """Raise RecordError if two tiles have equal loop indices, and so the same array.
 
     `count`: the number of all instances of the variable.
     """

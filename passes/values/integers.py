@@ -27,7 +27,7 @@ class RoundedIntegers:
     instruction: RecordedInstruction
     """The first execution that rounded a result."""
     operand: RecordedOperand
-    """The result."""
+    """The operand that the instruction wrote."""
     index: tuple[int, ...]
     """The index of the first rounded element of the operand."""
     exact: int

@@ -48,12 +48,12 @@ class Space:
 
     @staticmethod
     def sbuf(target: Target) -> Space:
-        """The bytes of SBUF that a kernel may use."""
+        """Return the space of SBUF that a kernel may use."""
         return Space(target.sbuf_usable_bytes)
 
     @staticmethod
     def psum(target: Target) -> Space:
-        """PSUM with its banks."""
+        """Return the space of PSUM, with its banks."""
         return Space(target.psum_partition_bytes, target.psum_bank_bytes)
 
 

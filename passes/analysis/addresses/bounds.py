@@ -46,7 +46,7 @@ def lower_bound(blocks: Sequence[Block]) -> Peak:
 
 
 def lower_bound_of_banks(blocks: Iterable[Block], bank: int) -> Peak:
-    """Return `lower_bound` in whole banks: two blocks cannot both fill more than half of a bank."""
+    """Return a lower bound in whole banks: two blocks cannot both fill more than half of a bank."""
     return lower_bound([filled for b in blocks if (filled := _filling(b, bank)) is not None])
 
 

@@ -65,7 +65,7 @@ class Extent(NamedTuple):
         return not self.terms or (len(self.terms) == 1 and self.terms[0][0] == 1)
 
     def part(self, marks: Marks) -> Marks:
-        """Return a view of the set's elements in an array with one mark per byte of the tensor."""
+        """Return a view of the marks of the set's bytes; `marks` has one per byte of the tensor."""
         size = marks.itemsize
         shape = tuple([count for _, count in self.terms])
         strides = tuple([stride * size for stride, _ in self.terms])

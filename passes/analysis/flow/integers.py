@@ -132,7 +132,7 @@ class Rounded:
 def rounded_integers(kernel: KernelOp) -> list[Rounded]:
     """Return the instructions whose integer results may differ from exact arithmetic.
 
-    In program order. A result is left out if nothing in the kernel depends on its exact value.
+    The list is in program order. Results on whose exact value nothing depends are left out.
     """
     candidates = set(_candidates(kernel))
     if not candidates:

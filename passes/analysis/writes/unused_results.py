@@ -58,7 +58,7 @@ class CallResults:
 
 
 def call_of(op: Operation) -> tuple[Hashable, ...]:
-    """Return the source call of an operation; unique for operations without a location."""
+    """Return a key of the source call of an operation; without a location, the key is unique."""
     if isinstance(op.location, UnknownLoc):
         return (op,)
     return (type(op), op.location, *[result.name_hint for result in op.results])

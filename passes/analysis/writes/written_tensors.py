@@ -45,7 +45,7 @@ REPORTED_EXACTLY = 1 << 26
 
 @dataclass(slots=True, eq=False)
 class Scope:
-    """The body of a loop that might not run, as the scope of a write."""
+    """The scope in which a write is certain: the body of a loop that might not run."""
 
     closed: bool = False
     """True if the loop has ended: writes in the loop are not certain from here on."""

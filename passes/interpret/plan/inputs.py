@@ -64,7 +64,7 @@ class Input:
         return array if is_plain(array.dtype) else array.view(self._as_it_is)
 
     def contents(self, memory: Array, array: Array) -> Array:
-        """Return the contents of a run's bytes, in the shape and data type of `array`."""
+        """Return the argument's contents in `memory`, in the shape and data type of `array`."""
         values = strided(memory, self._slots.access(self.value), self._stored)
         return values.astype(array.dtype, copy=False).reshape(array.shape)
 

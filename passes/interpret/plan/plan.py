@@ -524,7 +524,7 @@ class Plan:
         ]
 
     def resolved_in(self, op: Operation) -> dict[SSAValue, Indirect]:
-        """Return the operands of an instruction with run-time addresses."""
+        """Return the operands of `op` that have run-time addresses, each with its `Indirect`."""
         return dict(self.resolved.get(op, ()))
 
     def array_of(self, value: SSAValue, env: Env) -> Array:

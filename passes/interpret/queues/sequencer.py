@@ -217,7 +217,7 @@ class Sequencer:
         return self.core.counts[block] >= needed
 
     def describe(self) -> str:
-        """Describe the waits of the queue."""
+        """Return a text about the items for which the queue waits."""
         item = self.in_flight[0].item if self.in_flight else self._next()
         assert item is not None
         reasons = [f"{_text(wait.before)} in {wait.queue.name}" for wait in self._unsatisfied(item)]

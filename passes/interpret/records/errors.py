@@ -20,7 +20,7 @@ class FoundError(InterpretationError):
 
     @property
     def finding(self) -> Diagnostic:
-        """The finding."""
+        """The finding that is the text of the error."""
         return self.args[0]
 
     def reword(self, finding: Diagnostic) -> None:

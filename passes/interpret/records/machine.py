@@ -116,7 +116,7 @@ class Team:
             raise InterpretationError(f"{meeting.place} runs on {core}, which is in no group of it")
 
     def _settle(self) -> list[Core]:
-        """Settle the meetings with all members present; returns the cores that can continue."""
+        """Settle each `Meeting` with all members present; returns the cores that can continue."""
         ready: list[Core] = []
         for core in sorted(self.waiting, key=_order):
             meeting = self.waiting.get(core)

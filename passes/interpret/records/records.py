@@ -199,7 +199,7 @@ class Matmul:
     moving: Source | Scaled
     into: Destination
     added: Array | bool
-    """Where the product is added to the contents of `into`: True, False (nowhere), or a mask."""
+    """Where the product is added to the contents of `into`: True (everywhere), False, or a mask."""
     previous: Source | None
     """The previous contents of `into`; None if the product is added to no element."""
 

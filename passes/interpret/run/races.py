@@ -59,7 +59,7 @@ class _Use:
         return _Use(tensor, value, writes, access.shape, access.strides, access.offset, size)
 
     def units(self, marks: Array) -> Array:
-        """Return the marks of all elements that the operand may touch; units are the last axis."""
+        """Return the marks of all elements that the operand may touch; the last axis has units."""
         item = marks.itemsize
         step = self.size * item
         strides = (*(stride * step for stride in self.strides), item)

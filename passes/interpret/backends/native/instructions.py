@@ -36,7 +36,7 @@ MOST_BYTES = 4
 
 
 class UnsupportedError(Exception):
-    """An instruction that NumPy must compute."""
+    """Native code does not support an instruction, so NumPy must compute it."""
 
 
 @dataclass
@@ -340,7 +340,7 @@ class Transposed(NativeInstruction):
 
 @dataclass
 class Product(NativeInstruction):
-    """Operand 0, (K, M), transposed, times operand 1, (K, N), into operand 2; all float32."""
+    """A float32 product: operand 2 = transposed operand 0 (K, M) times operand 1 (K, N)."""
 
     shape: tuple[int, int, int] = (1, 1, 1)
     """The sizes M, K and N."""

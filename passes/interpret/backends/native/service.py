@@ -35,7 +35,7 @@ from nkijit.passes.interpret.steps.body import Body
 
 
 class Compilable(Protocol):
-    """The interface of plans that the native compiler uses."""
+    """The members of a plan that the native compiler uses."""
 
     body: Body
     slots: Slots
