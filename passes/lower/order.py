@@ -452,7 +452,6 @@ class _Run:
                 self._serve(items[waiter].queue, now)
 
     def _serve(self, queue: Queue, now: float) -> None:
-        """Start the items that a queue can start at `now`."""
         if queue is Queue.sync:
             self._serve_sync(now)
             return

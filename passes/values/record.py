@@ -307,7 +307,6 @@ class Recording:
         return StepValues(before, after)
 
     def _array(self, op: Operation, value: SSAValue) -> Array:
-        """Return a copy of the contents of an instruction's tile."""
         env = self._cursor.env
         indirect = self._plan.resolved_in(op).get(value)
         if indirect is not None:

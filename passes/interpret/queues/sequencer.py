@@ -233,7 +233,6 @@ class Sequencer:
     # -------------------------------------------------------------- beginning
 
     def _begin(self) -> None:
-        """Begin the next item, or the next iteration of a loop."""
         frame = self._frames[-1]
         item = self._next()
         assert item is not None
@@ -359,7 +358,6 @@ class Sequencer:
     # -------------------------------------------------------------- ending
 
     def _end(self) -> None:
-        """End the oldest item in flight."""
         flight = self.in_flight.popleft()
         item = flight.item
         if isinstance(item, EngineInstruction) and not self.queue.is_ring:

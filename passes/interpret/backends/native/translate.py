@@ -124,7 +124,6 @@ def _in_scratch(into: StridedTile) -> StridedTile:
 
 
 def _dense(offset: int, shape: Shape, element: str) -> StridedTile:
-    """Return a contiguous tile in scratch memory."""
     strides: list[int] = []
     size = size_of(element)
     for count in reversed(shape):
