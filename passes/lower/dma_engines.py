@@ -43,7 +43,7 @@ class DmaEngines(Generic[Key]):
 
     @property
     def busy_until(self) -> float:
-        """The time in ns at which all engines end, if their work were distributed evenly."""
+        """The time in ns at which all engines would end if their work were distributed evenly."""
         return sum(self._free) / len(self._free)
 
     def keep_busy(self, time: float) -> None:

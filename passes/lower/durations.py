@@ -52,7 +52,7 @@ class Durations:
         return self.transfer(instruction).busy_ns(self._target)
 
     def work(self, instruction: EngineInstruction) -> Work:
-        """Return the computation of a matrix multiplication."""
+        """Return the floating-point operations of a matrix multiplication."""
         found = self._works.get(instruction.like)
         if found is None:
             op = instruction.op

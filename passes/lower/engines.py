@@ -112,7 +112,7 @@ class _Lowering:
         self._named: dict[str, int] = {}
         """The last event of each named instruction, by name."""
         self._reads: dict[ReadRegisterOp, int | None] = {}
-        """For each register that is read as a loop bound, the event that wrote it last."""
+        """For each read of a register as a loop bound, the last event that wrote the register."""
         self._lowered: dict[Operation, list[EngineInstruction]] = {}
         """The engine instructions of each operation in a loop, for the second walk of the loop."""
         self._loop_of: dict[Operation, Loop] = {}
@@ -123,7 +123,6 @@ class _Lowering:
     # ---------------------------------------------------------------- blocks
 
     def block(self, block: Block, loop: Loop | None) -> None:
-        """Lower the operations of a block."""
         # Exact classes: `isinstance` on xDSL's classes is slow when the answer is no.
         for op in directly_in(block):
             kind = type(op)
@@ -335,7 +334,7 @@ class _Lowering:
     def _add(self, instruction: EngineInstruction, form: int | None = None) -> EngineInstruction:
         """Append an instruction.
 
-        `form`: the number of the NKI instruction's form; None for instructions without one.
+        `form`: the `LoweredForm.number` of its NKI instruction; None without an NKI instruction.
         """
         number = instruction.number = len(self.instructions)
         instruction.like = unlike(number) if form is None else like_of(form, instruction)

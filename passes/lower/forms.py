@@ -87,7 +87,6 @@ def _form_of(op: NisaOp, target: Target, number: int) -> LoweredForm:
 
 
 def _ring(op: NisaOp, trigger: Queue) -> Queue:
-    """Return the ring that runs the transfers of a DMA."""
     if trigger is not Queue.sync:
         return Queue.dma_gpsimd if trigger is Queue.gpsimd else Queue.dma_scalar
     if isinstance(op, MEETINGS):

@@ -134,7 +134,7 @@ class _Reader:
         return instruction
 
     def _link(self, op: ItemOp) -> None:
-        """Add to an item its waits for, edges to and references to other items."""
+        """Add to an item its waits, its dependences and its references to other items."""
         item = self._items[op]
         block = self._contents.blocks[self._contents.block_of(op)]
         for semaphore in op.waits:
@@ -156,7 +156,6 @@ class _Reader:
                 transfer.trigger = cast(EngineInstruction, trigger)
 
     def _transfers(self, op: IssueOp) -> list[int]:
-        """Return the numbers of the transfers of a DMA."""
         if not op.queue.is_ring:
             return []
         parts = self._contents.parts.get(op.number, ())
@@ -169,7 +168,7 @@ class _Reader:
 
 
 def _instruction(op: ItemOp, loop: Loop | None, source: Operation) -> EngineInstruction:
-    """Create a stage, trigger or table load of an NKI instruction, or a print."""
+    """Create the engine instruction of a stage, a DMA trigger, a table load or a print."""
     queue, number = op.queue, op.number
     if isinstance(op, TriggerOp):
         return EngineInstruction(queue, loop, number, source, What.trigger, TRIGGER, ())

@@ -17,14 +17,14 @@ from nkijit.passes.lower.program import EngineInstruction, What
 SCHEDULING = ("name", "after")
 """Properties that do not affect the execution of an instruction."""
 _MAX_PARTS = 16
-"""A number above the count of engine instructions of any NKI instruction."""
+"""A number larger than the number of engine instructions of any NKI instruction."""
 _TYPE = attrgetter("_type")
 """Returns the type of a value; xDSL's property takes three times as long."""
 _KINDS = {what: number for number, what in enumerate(What)}
 
 
 class Likeness:
-    """Numbers for the equivalence classes of a kernel's instructions.
+    """Numbers the equivalence classes of a kernel's operations.
 
     The kernel may change between calls.
     """
@@ -87,5 +87,5 @@ def like_of(number: int, instruction: EngineInstruction) -> int:
 
 
 def unlike(number: int) -> int:
-    """Return the `EngineInstruction.like` of an instruction that has no equivalents."""
+    """Return the `EngineInstruction.like` of instruction `number`, which has no equivalents."""
     return -1 - number

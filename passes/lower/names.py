@@ -14,14 +14,14 @@ from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.loops import compared, condition_of, storage_of
 
 NAME = "engine.name"
-"""The attribute that stores the listed name of an operation's value, if the IR has another name."""
+"""The attribute for the listed name of an operation's value, if the name in the IR differs."""
 
 
 class Names:
     """Names of values, equal to those in the kernel's printed IR: the second `x` is `x_1`.
 
-    Lowered programs declare values in another order. Where this would change a name, the name is
-    recorded in the attribute `NAME`.
+    Lowered programs declare values in an order other than the kernel's. Where this would change a
+    name, the attribute `NAME` records the name.
     """
 
     def __init__(self, kernel: KernelOp):
@@ -52,11 +52,11 @@ class Names:
         return float_to_text(number) if isinstance(number, float) else str(number)
 
     def loop(self, op: ForOp | WhileOp) -> str:
-        """Format the head of a loop."""
+        """Format the head of a loop: `loop i = 0 to 8 step 1`."""
         return f"loop {self.iterations(op)}"
 
     def iterations(self, op: ForOp | WhileOp) -> str:
-        """Format the index and bounds of a loop, or its condition."""
+        """Format a loop's index and bounds (`i = 0 to 8 step 1`) or condition (`while x != 0`)."""
         if isinstance(op, ForOp):
             index = self._names[op.body.block.args[0]]
             lower, upper, step = map(self.number, (op.lb, op.ub, op.step))
@@ -75,7 +75,6 @@ def _defined(kernel: KernelOp) -> Iterator[SSAValue]:
 
 
 def _noted(value: SSAValue) -> str | None:
-    """Return the name that lowering has recorded for a value; None if it recorded none."""
     owner = value.owner
     op = owner if isinstance(owner, Operation) else owner.parent_op()
     if op is None or not op.attributes:

@@ -14,7 +14,7 @@ from nkijit.passes.analysis.bytes.bounding_boxes import BoundingBox, bounding_bo
 from nkijit.passes.lower.program import EngineInstruction, Queue
 
 Tiles = list[tuple[int, SSAValue]]
-"""Tiles as pairs of: the `id` of the allocation's value, the tile."""
+"""Tiles, each with its allocation: (`id` of the allocation's value, tile)."""
 READS_ITSELF = frozenset({Queue.vector, Queue.scalar, Queue.gpsimd})
 """The queues of engines that can read results of their own earlier instructions."""
 
@@ -27,7 +27,7 @@ class OnChip:
 
     def __init__(self) -> None:
         self._places: dict[int, tuple[list[int], list[int]]] = {}
-        """The indices of the effects on chip, reads and writes, by the class of instructions."""
+        """For each `EngineInstruction.like`, the result of `_places`."""
         self._boxes: dict[int, BoundingBox] = {}
 
     def touched(self, instruction: EngineInstruction) -> tuple[Tiles, Tiles]:
@@ -54,7 +54,7 @@ class OnChip:
 
 
 def _places(instruction: EngineInstruction, done: Sequence[Effect]) -> tuple[list[int], list[int]]:
-    """Return the indices of an instruction's on-chip effects: of reads, and of writes."""
+    """Return the indices in `done` of an instruction's on-chip reads, and of its on-chip writes."""
     reads: list[int] = []
     writes: list[int] = []
     for place, ((operand, _), value, role, _) in enumerate(done):

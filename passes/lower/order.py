@@ -3,20 +3,20 @@
 Engines keep program order. Only the DMA triggers in the queue of the Sync Engine are reordered: a
 store that waits for its data would delay the loads after it. The new order comes from a simulation
 with the cost model in which the Sync Engine starts DMAs that are ready. Three priorities are tried:
-program order, the longest chain of dependent items, and the urgency in the faster of these two
-simulations. The order that ends first is used. A ring takes DMAs in the order of their triggers, so
-a waiting DMA delays only DMAs that depend on it. A DMA that is triggered early delays no other DMA
-either: while the DMA engines are busy enough, the Sync Engine waits for the next DMA in program
-order.
+program order, the longest chain of dependent items, and the latest start that does not delay the
+faster of these two simulations. The order that ends first is used. A ring takes DMAs in the order
+of their triggers, so a waiting DMA delays only DMAs that depend on it. A DMA that is triggered
+early delays no other DMA either: while the DMA engines are busy enough, the Sync Engine waits for
+the next DMA in program order.
 
 An instruction that depends on several accesses of a ring to one tensor has an edge only to the last
 of these accesses (`Accesses`). So DMAs of one ring that access the same tensor keep program order.
-The exceptions are tensors that no instruction writes, and tensors that no instruction reads: each
-write of the latter has an edge to the next write.
+The exceptions are tensors that no instruction writes or no instruction reads. In a tensor that no
+instruction reads, each write has an edge to the next write.
 
 Each region of a block between loops is ordered separately, and nothing moves across a loop. So the
 predecessors of an item within an iteration precede it in the new order as well, and so do all
-predecessors of a loop, in every queue. Executed sequentially in this order, no item ever waits.
+predecessors of a loop, in every queue. If items run one by one in this order, no item ever waits.
 Hence queues cannot deadlock. Predecessors in the previous iteration have ended with that iteration.
 A ring starts an iteration, or the code after a loop, only when all of its earlier transfers have
 started. So only accesses of one region are reordered.
@@ -26,7 +26,7 @@ iterations of its body. An instruction that needs results of the loop is not rea
 
 Instructions that read registers, and instructions in `nl.no_reorder`, keep their positions. So do
 instructions at which cores wait for each other: the simulation of one core does not know when the
-other core arrives. Results of the instructions after them may be urgent for the other core.
+other core arrives. The other core may urgently need results of later instructions.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _MAX_PENDING = 4
 Older results are assumed to be complete.
 """
 NEAR = 1.005
-"""The search stops at an order whose time is within this factor of the busiest queue's."""
+"""The search stops at an order that takes at most this factor times the busiest queue's time."""
 
 
 class Ordering:
@@ -132,7 +132,7 @@ class Ordering:
         return ordered
 
     def _run_loops(self, loops: Sequence[Item], clock: _Clock) -> None:
-        """Simulate the adjacent loops of a block."""
+        """Simulate adjacent loops of a block, beginning at `clock`, and update `clock`."""
         for body, each in groupby(cast("Sequence[QueueLoop]", loops), attrgetter("body")):
             inside = list(each)
             # Iterations in different queues wait for each other, so they start together.
@@ -219,7 +219,7 @@ class _Clock:
         self.ends: dict[Item, float] = {}
         """For each earlier item of the block, the time at which the item ends."""
         self.before: dict[Item, float] = {}
-        """For each item of the block, its end in the previous iteration, if known."""
+        """For each item of the block, the time at which it ended in the previous iteration."""
 
     def end_of(self, item: Item, *, carried: bool) -> float:
         """Return the time at which an item that is not in the region ends.
@@ -247,7 +247,7 @@ def _is_movable(item: Item) -> bool:
 
 
 class _Region:
-    """The items of a region as numbers (indices into the region), with their dependences."""
+    """The dependences among the items of a region. An item is represented by its index."""
 
     def __init__(
         self, items: Sequence[Item], movable: set[Item], durations: Durations, clock: _Clock
@@ -267,14 +267,14 @@ class _Region:
         self.missing = [0] * len(items)
         """For each item, the number of items that it waits for."""
         self.waiters: list[list[int]] = [[] for _ in items]
-        """For each item, the items that wait for it. Further entries are for the ends in `late`."""
+        """For each item, the items that wait for it; then the same for each entry of `late`."""
         self.results: dict[int, list[int]] = {}
         """For each instruction, the instructions of the same engine whose results it reads."""
         self._on_chip = OnChip()
         self._written: dict[tuple[Queue, int], list[tuple[SSAValue, int]]] = {}
-        """The latest writes by engine and allocation: (tile, item)."""
+        """For each engine and allocation (`id`), the latest writes: (tile, item)."""
         self.late: list[tuple[float, int]] = []
-        """The ends of items outside of the region: (time in ns, index into `waiters`)."""
+        """Ends of predecessors outside of the region: (time in ns, index into `waiters`)."""
         self.heads: dict[Queue, list[int]] = {}
         """The items that each queue can start, in order.
 
@@ -336,7 +336,7 @@ class _Region:
         return self.durations.of(item) if type(item) is EngineInstruction else (0.0, 0.0)
 
     def ranks(self) -> list[float]:
-        """Return each item's longest time in ns from its start to the end of a dependent item."""
+        """Return, for each item, the time in ns of the longest dependent chain from the item on."""
         ranks = [0.0] * len(self.items)
         for place in range(len(ranks) - 1, -1, -1):
             longest = max([ranks[waiter] for waiter in self.waiters[place]], default=0.0)
@@ -346,8 +346,8 @@ class _Region:
     def fastest(self) -> _Run:
         """Simulate with three priorities of triggers; return the run that ends first.
 
-        The priorities are program order, the longest chain of dependent items, and the urgency in
-        the faster of the first two runs.
+        The priorities are program order, the longest chain of dependent items (`ranks`), and the
+        latest start (`_Run.latest`) in the faster of the first two runs.
         """
         best = _Run(self, range(len(self.items)))
         if best.end > best.busiest * NEAR:
@@ -357,14 +357,14 @@ class _Region:
 
 
 class _Run:
-    """A simulation of a region; the order of its starts is the new order of the items."""
+    """A simulation of a region. The order in which items start is their new order."""
 
     def __init__(self, region: _Region, priorities: Sequence[float]):
         """Simulate the region.
 
         Args:
             region: the region.
-            priorities: the priority of each item; the ready trigger with the least goes first.
+            priorities: a number for each item; the ready trigger with the least number starts.
         """
         self._region = region
         self._priorities = priorities
@@ -397,7 +397,6 @@ class _Run:
 
     @property
     def order(self) -> list[Item]:
-        """The items in the order of their starts."""
         return [self._items[place] for place in self._began]
 
     @property
@@ -427,7 +426,7 @@ class _Run:
         return latest
 
     def leave(self) -> None:
-        """Store the times at which the items end in the clock, for the next region."""
+        """Store the state after the region in the region's clock, for the next region."""
         clock = self._region.clock
         clock.free, clock.dma = self._free, self._dma
         clock.ends.update(zip(self._items, self._end_of, strict=True))
@@ -453,7 +452,6 @@ class _Run:
                 self._serve(items[waiter].queue, now)
 
     def _serve(self, queue: Queue, now: float) -> None:
-        """Start the items that a queue can start at `now`."""
         if queue is Queue.sync:
             self._serve_sync(now)
             return
@@ -491,7 +489,6 @@ class _Run:
             self._begin_sync(place, now)
 
     def _make_ready(self, trigger: int) -> None:
-        """Mark an open trigger as ready to start."""
         heapq.heappush(self._ready, (self._priorities[trigger], trigger))
 
     def _next_in_turn(self) -> int:
@@ -502,9 +499,9 @@ class _Run:
         return turns[0]
 
     def _lead_of(self, trigger: int) -> float:
-        """Return how busy, in ns, the DMA engines must be for a DMA to wait for its turn.
+        """Return the remaining work of the DMA engines, in ns, above which a DMA waits its turn.
 
-        This is the time of the DMA from trigger to end: transfers under way then overlap all of it.
+        It is the time of the DMA from trigger to end, which the transfers under way then hide.
         """
         item = self._items[trigger]
         assert isinstance(item, EngineInstruction)

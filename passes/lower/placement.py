@@ -148,14 +148,13 @@ def _layouts(
 
 
 def _extended(block: Block, more: int, last: int) -> Block:
-    """Return a block with a lifetime of `more` further instructions, up to the last one."""
     start, end, size, partitions, address, align = block
     end = min(last, end + more)
     return made(Block, (start, end, size, partitions, address, align))
 
 
 def _max_ahead(in_use: InUse, space: Space, instructions: int) -> int:
-    """Return the largest number of additional instructions for which all live tiles fit.
+    """Return the largest number of additional instructions for which tiles can keep their bytes.
 
     The estimate adds the sizes of tiles, without gaps between tiles.
     """

@@ -86,7 +86,7 @@ class Wait(NamedTuple):
 
 
 def _no_waits() -> list[Wait]:
-    """Return an empty list; three times as fast as `list[Wait]`, and every item has two."""
+    """Return an empty list. Every item needs two, and `list[Wait]` takes three times as long."""
     return []
 
 
@@ -231,7 +231,7 @@ def walk(items: Sequence[Item]) -> Iterator[Item]:
 
 
 class LoweringError(ValueError):
-    """An error in lowering: the kernel is not modelled, or no addresses are found for its tiles."""
+    """An error in lowering: an operation is not modelled, or no addresses are found for tiles."""
 
     out_of_memory = False
     """True if no addresses were found for the tiles."""

@@ -19,12 +19,12 @@ from nkijit.dialects.register_type import RegisterType
 
 
 class Raised:
-    """The kernel of a lowered program, and maps from the program's values and numbers to it."""
+    """The kernel of a lowered program, with maps from program to kernel."""
 
     def __init__(self, program: ProgramOp):
         self.contents = Contents(program)
         self.values: dict[SSAValue, SSAValue] = {}
-        """Maps program values to the kernel's values; equal views of queues become one."""
+        """Maps the program's values to the kernel's; equal views in several queues become one."""
         self.ops: dict[int, Operation] = {}
         """The NKI instructions, by the number of the `engine.issue` that contains each."""
         self.loops: dict[int, ForOp | ScfWhileOp] = {}
@@ -48,7 +48,6 @@ class Raised:
         self.kernel.location = program.location
 
     def _block(self, number: LoopNumber, body: Block) -> None:
-        """Add the instructions and loops of a block, in program order."""
         items = [
             item
             for queue in self.contents.blocks[number].items.values()

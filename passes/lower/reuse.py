@@ -1,4 +1,4 @@
-"""Dependences between tiles that share bytes: a write waits for accesses to earlier tiles there.
+"""Dependences between tiles that share bytes: a write waits for accesses to the earlier tile.
 
 `Accesses` finds the dependences within one allocation. Two allocations at one address are in use at
 different times of the program, so engines that run ahead must wait. Only the tiles that use the
@@ -82,10 +82,10 @@ class Tenant:
         return bounding_box_of(value, self.address) if found is None else found
 
     def earlier(self, box: BoundingBox, oldest: int) -> list[int]:
-        """Return the last accesses of neighbours to bytes that are about to be written.
+        """Return the last events of neighbours that accessed `box`, which is about to be written.
 
-        `oldest`: the oldest of the allocation's last writers of these bytes, which has waited for
-        all earlier events.
+        `oldest`: the oldest event that last wrote a byte of `box` in this allocation. It has waited
+        for all earlier events.
         """
         found: list[int] = []
         for neighbour in self.neighbours:

@@ -40,7 +40,7 @@ from nkijit.passes.lower.program import (
 Known = list[int]
 """For each queue, the number of items of a block that have certainly ended at some point."""
 Signals = dict[tuple[Queue, Loop | None], int]
-"""The final count of a queue in each loop; see `Program.signals`."""
+"""For each queue and loop, the final count of the queue's signals; see `Program.signals`."""
 
 
 def lower(
@@ -106,7 +106,7 @@ def _count_signals(signals: Signals, loop: Loop | None, items: Sequence[Item]) -
 
 
 class _Block:
-    """The known progress of the queues, during a walk over the items of a block."""
+    """The certain progress of each queue, during a walk over the items of a block."""
 
     def __init__(self) -> None:
         self._last: list[Known] = [[0] * len(QUEUES) for _ in QUEUES]
@@ -118,7 +118,6 @@ class _Block:
         """
 
     def add_waits(self, items: Sequence[Item]) -> None:
-        """Add the necessary waits to each item."""
         last, ended = self._last, self._ended
         for item in items:
             queue = item.queue

@@ -69,7 +69,10 @@ class Texts:
             yield name, self.operand(values[position])
 
     def _places_of(self, op: NisaOp, stage: int) -> tuple[tuple[str, int], ...]:
-        """Return a stage's operands (name, position), cached by class and operand segments."""
+        """Return the (name, position) of each operand of a stage.
+
+        Cached by the class and the operand segments of `op`.
+        """
         key = (type(op), op.segment_bytes, stage)
         found = self._stages.get(key)
         if found is None:
@@ -83,7 +86,7 @@ class Texts:
         return found
 
     def transfer(self, instruction: EngineInstruction) -> dict[str, Any]:
-        """Return the number of descriptors and DMA engines of a transfer.
+        """Return a mapping from `transfer` to the descriptors and DMA engines of a transfer.
 
         Returns {} for instructions that are no transfers.
         """
@@ -100,7 +103,7 @@ class Texts:
         }
 
     def immediates(self, instruction: EngineInstruction) -> tuple[tuple[str, str], ...]:
-        """Return the compile-time arguments; only the main stage of an instruction has them."""
+        """Return the (name, text) of each immediate; NKI arguments belong to the main stage."""
         op, what = instruction.op, instruction.what
         if what is What.load_table:
             return (("table", instruction.table),)
@@ -132,11 +135,11 @@ class Texts:
         return found
 
     def loop(self, op: ForOp | WhileOp) -> str:
-        """Format the head of a loop."""
+        """Format the head of a loop; see `Names.loop`."""
         return self._names.loop(op)
 
     def iterations(self, op: ForOp | WhileOp) -> str:
-        """Format the index and bounds of a loop, or its condition."""
+        """Format the index and bounds of a loop, or its condition; see `Names.iterations`."""
         return self._names.iterations(op)
 
     def place(self, op: Operation) -> str:
@@ -186,7 +189,7 @@ class Texts:
         )
 
     def _index(self, value: SSAValue) -> str:
-        """Return the index, in bytes, that is added to an address at run time."""
+        """Format the offset in bytes that is added to an address at run time; empty without one."""
         owner = value.owner
         dynamic = owner.dynamic if isinstance(owner, ViewOp) else None
         if dynamic is None:

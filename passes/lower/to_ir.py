@@ -64,7 +64,7 @@ def to_ir(program: Program) -> ProgramOp:
     The program's kernel is not changed.
 
     Raises:
-        LoweringError: the bounds of a loop are not values that engines test.
+        LoweringError: the IR cannot represent the bounds or the condition of a loop.
     """
     return _Writer(program).write()
 
@@ -73,7 +73,7 @@ class _Writer:
     def __init__(self, program: Program):
         self._program = program
         self._values: Values = {}
-        """Maps values of the kernel to values of the declarations before the queues."""
+        """Maps the kernel's values to the values that the program declares before the queues."""
         self._issued = {i.op: i for i in program.instructions if is_issued(i)}
         """Maps each NKI instruction in the IR to the engine instruction that contains it."""
         self._loops = {
@@ -235,7 +235,7 @@ class _Writer:
 
 
 def _read(value: SSAValue, values: Values) -> SSAValue:
-    """Return a bound of a loop: a number, an induction variable, or the register of the bound."""
+    """Return the value of a loop's bound in the IR: a number, an induction variable, a register."""
     storage = storage_of(value)
     if storage not in values:
         raise LoweringError(f"a loop is bounded by {_name_of(value.owner)}")
@@ -247,7 +247,6 @@ def _name_of(owner: Operation | Block) -> str:
 
 
 def _sides(loop: ScfWhileOp) -> tuple[SSAValue, SSAValue]:
-    """Return the two values that a loop's condition compares."""
     sides = compared(loop)
     if sides is None:
         raise LoweringError("a loop goes on while a register differs from a number")
@@ -255,7 +254,7 @@ def _sides(loop: ScfWhileOp) -> tuple[SSAValue, SSAValue]:
 
 
 def _waiting_values(instruction: EngineInstruction) -> dict[SSAValue, str]:
-    """Return the values that an instruction can wait for, each with the name of its operand."""
+    """Map each value for which an instruction can wait to the name of the value's operand."""
     op = instruction.op
     if isinstance(op, ScfWhileOp):
         _sides(op)  # raises if the condition is not supported
@@ -267,9 +266,9 @@ def _waiting_values(instruction: EngineInstruction) -> dict[SSAValue, str]:
 
 
 def _values_inside(loop: QueueLoop) -> dict[SSAValue, tuple[int, str]]:
-    """Return the values that a loop's instructions can wait for.
+    """Map each value for which a loop's instructions can wait to (number, name of the operand).
 
-    Each value has the number of the first waiting instruction, and the name of its operand.
+    The number is that of the first instruction with the value.
     """
     found: dict[SSAValue, tuple[int, str]] = {}
     for item in loop.items:

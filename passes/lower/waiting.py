@@ -70,7 +70,7 @@ class Waiting:
         self._uncertain[loop] = self._uncertain[loop.parent] if certain else 1 + loop.number
 
     def begin_iteration(self, *, second: bool) -> None:
-        """Enter an iteration of a loop nested in the current one."""
+        """Enter the first or the `second` walked iteration of the next loop."""
         self._tag = (*self._tag, second)
 
     def end_iteration(self) -> None:
@@ -144,7 +144,7 @@ class Waiting:
         kind: DependenceKind | None,
         value: SSAValue | None,
     ) -> None:
-        """Add an edge from an event's instruction to another instruction in a different queue."""
+        """Add an edge from an event's instruction to `waiter`, if their queues differ."""
         before = self._events[event]
         if before.queue is waiter.queue:
             return
@@ -202,8 +202,6 @@ class Waiting:
 
 
 class _Register:
-    """The last accesses to a register."""
-
     __slots__ = ("readers", "writer")
 
     def __init__(self) -> None:

@@ -35,9 +35,9 @@ MOST_ALIGNED = 20_000
 _FILLING = 1e30
 """Larger numbers are fill values of masks and do not count for a tensor's magnitude."""
 _CANCELLED = 2.0**-10
-"""The smallest magnitude of a result's terms, as a fraction of the largest operand's magnitude.
+"""The smallest assumed magnitude of a result's terms, relative to the largest operand.
 
-A result below this bound has lost accuracy to cancellation, which counts as a departure.
+If larger terms cancel, the remaining error can exceed the tolerance, and counts as a departure.
 """
 _STEEPEST = 128.0
 """The limit of an instruction's amplification of relative errors.
@@ -65,7 +65,7 @@ class _Exactness:
     """The number of dependent float32 operations since the inputs."""
 
     def with_(self, other: _Exactness) -> _Exactness:
-        """Return the rounding history of values computed from values with both histories."""
+        """Return the history of values computed from values with histories `self` and `other`."""
         narrow = max(self.dtype, other.dtype, key=lambda name: rounding(name).unit)
         return _Exactness(
             max(self.roundings, other.roundings), narrow, max(self.depth, other.depth)
@@ -253,7 +253,7 @@ def against_record(record: Recording, other: Recording, name: str) -> Bisection:
 
 
 def _aligned(record: Recording, other: Recording) -> dict[int, int]:
-    """Return pairs of corresponding instructions in two recordings, as a mapping of numbers."""
+    """Map the numbers of instructions in `record` to corresponding instructions in `other`."""
     one, two = ([_key(i) for i in each.instructions] for each in (record, other))
     if one == two:
         return {number: number for number in range(len(one))}
@@ -276,7 +276,7 @@ def _key(instruction: RecordedInstruction) -> tuple[Any, ...]:
 def _missing(
     partner: Mapping[int, int], other: Recording, there: RecordedInstruction
 ) -> Iterator[str]:
-    """Yield lines about instructions that only the other version executes before an instruction."""
+    """Yield lines about the last instructions before `there` that only `other` has."""
     known = set(partner.values())
     lacking = [n for n in range(there.number) if n not in known]
     for number in lacking[-3:]:
@@ -382,7 +382,10 @@ def _between(agreed: str, since: Sequence[str]) -> Iterator[str]:
 
 
 def _check_apart(tiles: Sequence[RecordedTile], count: int) -> None:
-    """Raise RecordError if a function of loop indices returns one array for all instances."""
+    """Raise RecordError if two tiles have equal loop indices, and so the same array.
+
+    `count`: the number of all instances of the variable.
+    """
     known: dict[tuple[tuple[str, int], ...], RecordedTile] = {}
     for tile in tiles:
         other = known.setdefault(tuple(tile.loops.items()), tile)

@@ -13,7 +13,7 @@ from nkijit.passes.values.instructions import Array
 LEVELS = 250
 """The cell value of the largest finite number in the picture; the smallest finite number has 0."""
 NOTHING, MINUS_INFINITY, INFINITY, NAN = 252, 253, 254, 255
-"""Cell values for: no finite elements, -infinity, infinity and NaN.
+"""Values of cells without finite elements, with -infinity, with infinity and with NaN.
 
 A single infinity or NaN hides all other elements of its cell.
 """

@@ -70,7 +70,7 @@ class Event:
 
 
 class _Calling:
-    """A listener that calls a function."""
+    """A listener that calls a function with an `Event` after each instruction."""
 
     def __init__(self, function: Callable[[Event], object]):
         self._function = function

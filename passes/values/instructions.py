@@ -42,7 +42,7 @@ def authors_name(value: SSAValue) -> str:
 
 
 def loop_name(op: Operation) -> str:
-    """Return the name of a loop's induction variable, or `loop`; `while` for a loop without one."""
+    """Return the name of a loop's induction variable, else `loop`; `while` for other loops."""
     if isinstance(op, ForOp):
         hint = op.body.block.args[0].name_hint
         return "loop" if hint is None else _NUMBERED.sub(r"_\1", hint)
@@ -50,7 +50,7 @@ def loop_name(op: Operation) -> str:
 
 
 def named(loops: DeviceLoops) -> LoopIndices:
-    """Return loops on the device by name, with their iterations."""
+    """Replace the operations of loops on the device by the loops' names."""
     return tuple((loop_name(op), value) for op, value in loops)
 
 
@@ -159,7 +159,7 @@ def smallest_normal(dtype: np.dtype[Any]) -> float:
 
 
 def ends_of(dtype: np.dtype[Any]) -> tuple[float, float]:
-    """Return the smallest and the largest finite number of a data type, where values saturate.
+    """Return the smallest and the largest finite number of a data type, at which values saturate.
 
     NaN replaces a number at which values do not saturate: 0 of unsigned integers, which is an
     ordinary value, and both numbers for booleans.

@@ -27,11 +27,11 @@ class RoundedIntegers:
     instruction: RecordedInstruction
     """The first execution that rounded a result."""
     operand: RecordedOperand
-    """The result."""
+    """The operand that the instruction wrote."""
     index: tuple[int, ...]
     """The index of the first rounded element of the operand."""
     exact: int
-    """The value of that element in exact arithmetic."""
+    """The value of the element `index` in exact arithmetic."""
     rounded: int
     """The value that the instruction wrote."""
     count: int
@@ -68,7 +68,7 @@ class RoundedIntegers:
 
     @property
     def line(self) -> str:
-        """The first rounded element and the number of others on one line, with the place."""
+        """A line of text: source line, first rounded element, number of rounded elements."""
         return f"{short_place(self.instruction.location)}: {self._first}; {self._amount}"
 
     @property
@@ -82,7 +82,7 @@ class RoundedIntegers:
 
 
 def rounding_forms(forms: Iterable[RecordedForm], target: Target) -> dict[int, IntegerArithmetic]:
-    """Return the arithmetic of the operations that compute integers in float32, by position."""
+    """Return the arithmetic of forms that compute integers in float32, by position in `forms`."""
     found: dict[int, IntegerArithmetic] = {}
     for number, form in enumerate(forms):
         if not is_instruction(form.op):
@@ -96,7 +96,7 @@ def rounding_forms(forms: Iterable[RecordedForm], target: Target) -> dict[int, I
 def rounded_elements(
     instruction: RecordedInstruction, arithmetic: IntegerArithmetic
 ) -> tuple[npt.NDArray[np.bool_], Array] | None:
-    """Return the elements that differ from exact arithmetic, and the exact results.
+    """Return a mask of the elements that differ from exact arithmetic, and the exact results.
 
     An exact result that the data type cannot hold does not count: it is out of range, not rounded.
     None for operators without an exact result.
@@ -138,7 +138,7 @@ class _Exact:
         """False for elements with an intermediate result that overflows int64."""
 
     def result(self, shape: tuple[int, ...]) -> tuple[Array, npt.NDArray[np.bool_]] | None:
-        """Return the results in a shape, and True for the elements with a known result."""
+        """Return the exact results in a shape, and a mask of the elements with a known result."""
         value = self._operand(self._arithmetic.first)
         with np.errstate(all="ignore"):
             for step in self._arithmetic.steps:

@@ -98,11 +98,7 @@ class StepValues:
 
 
 class RecordedOperand:
-    """An operand of an instruction that has run.
-
-    `name` is the operand's name in the signature (`data`), `tile` the kernel's name of the tensor.
-    `shape` and `dtype` describe the operand, which may be a part of the tensor.
-    """
+    """An operand of an instruction that has run; it may be a part of a tensor."""
 
     __slots__ = ("_instruction", "_number", "_shape")
 
@@ -229,17 +225,17 @@ class RecordedInstruction:
 
     @property
     def result(self) -> Array:
-        """The first destination after the instruction. Raises RecordError if there is none."""
+        """The first destination's contents after the instruction. Raises RecordError if none."""
         return self._written().after
 
     @property
     def before(self) -> Array:
-        """The first destination before the instruction. Raises RecordError if there is none."""
+        """The first destination's contents before the instruction. Raises RecordError if none."""
         return self._written().before
 
     @property
     def results(self) -> dict[str, Array]:
-        """All destinations after the instruction, by the names of the operands."""
+        """The contents of all destinations after the instruction, by operand name."""
         return {operand.name: operand.after for operand in self.operands if operand.is_written}
 
     def _written(self) -> RecordedOperand:

@@ -307,7 +307,6 @@ class Recording:
         return StepValues(before, after)
 
     def _array(self, op: Operation, value: SSAValue) -> Array:
-        """Return a copy of the contents of an instruction's tile."""
         env = self._cursor.env
         indirect = self._plan.resolved_in(op).get(value)
         if indirect is not None:
@@ -331,7 +330,6 @@ class Recording:
         return values
 
     def _contents_of(self, base: SSAValue, number: int) -> Array:
-        """Return the contents of a tensor after an instruction."""
         cursor = self._cursor
         if cursor.count != number + 1:
             self._go_to(number)

@@ -46,7 +46,7 @@ class Rounding:
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """The largest error of a result: `value · |result| + scale · scale of the terms + absolute`."""
+    """The largest error of a result: `value · |result| + scale · size of the terms + absolute`."""
 
     value: float
     scale: float
@@ -57,9 +57,9 @@ class Tolerance:
 
         Args:
             reference: the expected results, in any data type.
-            scale: the size of the terms of each element, a number or an array that broadcasts. None
-                is the largest finite magnitude in `reference`, which is correct for sums of terms
-                that are no larger than the largest result.
+            scale: the size of the terms of each element, a number or an array that broadcasts. By
+                default, the largest finite magnitude in `reference`, which is correct for sums of
+                terms that are no larger than the largest result.
         """
         size = np.abs(_wide(reference))
         if scale is None:

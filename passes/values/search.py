@@ -43,8 +43,8 @@ The arguments are the numbers, the values, and True if the instruction reads a t
 def fills(numbers: Array, values: Array, reads: bool) -> bool:
     """True if an instruction fills its result with a number near the data type's largest.
 
-    An instruction that reads a tile clamps its values to such a number, so the result is False.
-    Exception: in a data type with numbers above `_FILLING`, it is the fill value of a mask.
+    False if the instruction reads a tile, as it then clamps values to the number. Exception: in a
+    data type with numbers above `_FILLING`, the number is the fill value of a mask.
     """
     _, high = ends_of(values.dtype)
     # Kernels do not clamp to 3.4e38, which is a common fill value of masks.
@@ -52,7 +52,7 @@ def fills(numbers: Array, values: Array, reads: bool) -> bool:
 
 
 _ABOUT = 2.0**-8
-"""Numbers within this relative distance of the largest number are fill values: 3.4e38."""
+"""Numbers within this relative distance of the largest number are fill values, e.g. 3.4e38."""
 _FILLING = 1e30
 
 

@@ -19,7 +19,7 @@ from nkijit.dialects.hardware.targets import PARTITIONS_PER_QUADRANT, Target
 
 
 class Block(NamedTuple):
-    """A tile, as input of an assignment."""
+    """A tile that needs an on-chip address, with the positions between which it is in use."""
 
     start: int
     """The first position at which the block is in use."""
@@ -48,23 +48,23 @@ class Space:
 
     @staticmethod
     def sbuf(target: Target) -> Space:
-        """The bytes of SBUF that a kernel may use."""
+        """Return the space of SBUF that a kernel may use."""
         return Space(target.sbuf_usable_bytes)
 
     @staticmethod
     def psum(target: Target) -> Space:
-        """PSUM with its banks."""
+        """Return the space of PSUM, with its banks."""
         return Space(target.psum_partition_bytes, target.psum_bank_bytes)
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """An assignment of addresses."""
+    """The addresses assigned to blocks."""
 
     addresses: Sequence[tuple[int, int]]
     """The (partition, byte) of each block, in the order of the input."""
     height: int
-    """The height of the layout: the byte after the last one in use, per partition."""
+    """The byte after the last byte in use, per partition."""
 
 
 QUADRANTS = 4

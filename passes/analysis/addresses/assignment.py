@@ -1,9 +1,9 @@
 """`assign`: computes addresses for live blocks.
 
-A sweep over time places each block into the free gap that it fills best. If the result is not good
-enough, blocks are placed by decreasing size or length, and the block that ends up highest is then
-moved forward in that order. Apart from sorting, both take time linear in the number of blocks, if
-the number of blocks in use at a time is bounded.
+A sweep over time places each block into the free gap that it fills best. If the layout is too high,
+blocks are placed by decreasing size or lifetime instead. The block with the highest address is then
+placed earlier, repeatedly. Apart from sorting, both methods take time linear in the number of
+blocks, if the number of blocks in use at a time is bounded.
 """
 
 from __future__ import annotations
@@ -33,10 +33,7 @@ from nkijit.passes.analysis.addresses.gaps import (
 )
 
 _MOST_CONFLICTS = 1_000_000
-"""If more pairs of blocks overlap in time, the sweep's result is not improved.
-
-Improving it would take seconds.
-"""
+"""With more pairs of blocks in use at the same time, only sweeps are tried, to save seconds."""
 _ROUNDS = 64
 """The largest number of changes to the order of placement."""
 
@@ -46,15 +43,15 @@ def assign(
 ) -> Layout:
     """Compute addresses for all blocks so that no two blocks in use at a time share a byte.
 
-    Two fixed blocks may. A block that does not fit extends beyond the capacity: see
-    `Layout.height`.
+    Two blocks with fixed addresses may share bytes. A block that does not fit extends beyond the
+    capacity: see `Layout.height`.
 
     Args:
         blocks: the blocks to place.
         space: the memory. In PSUM, every block gets banks of its own if there are enough.
-        goal: stop at this height; the capacity by default. The lower bound requests the best
-            assignment that the search finds.
-        quick: only sweep, and abort sweeps that exceed the goal. If none reaches the goal, the
+        goal: stop at a layout of this height; the capacity by default. A lower bound of the height
+            requests the best layout that the search finds.
+        quick: only sweep, and abort a sweep that exceeds the goal. If all sweeps are aborted, the
             layout has no addresses.
     """
     if space.bank is not None:
@@ -82,7 +79,7 @@ _NONE = Layout((), TOP)
 
 
 def _sweeps(blocks: Sequence[Block], space: Space, most: int = TOP) -> Iterator[Layout]:
-    """Yield the layouts of sweeps forward and backward in time; height `most` aborts a sweep."""
+    """Yield the layouts of sweeps forward and backward in time, aborted above height `most`."""
     yield _sweep(blocks, space, most)
     # Backwards in time, the last allocation is placed first.
     yield _sweep([_backwards(block) for block in blocks], space, most)
@@ -130,7 +127,7 @@ def _by_area(block: Block) -> tuple[int, ...]:
 
 @lru_cache(maxsize=256)
 def _places(partitions: int) -> tuple[tuple[int, range], ...]:
-    """Return the possible first partitions of a block, each with the quadrants that it covers."""
+    """Return the possible first partitions of a block, each with the range of covered quadrants."""
     quadrants = quadrants_of(partitions)
     firsts = start_partitions(partitions)
     return tuple(
@@ -253,7 +250,7 @@ def _tightest(gaps: Iterable[Interval], block: Block, bank: int | None) -> tuple
 
 
 def _tightest_by_size(gaps: SizedGaps, block: Block, bank: int | None) -> int:
-    """Return the first byte of a block in the gap that it fills best, found by the gap's size."""
+    """Return the first byte of a block in the smallest gap that can hold the block."""
     size, align, by_size = block.size, max(block.align, 1), gaps.by_size
     for place in range(bisect_left(by_size, (size, -1)), len(by_size)):
         whole, low = by_size[place]
@@ -281,11 +278,10 @@ class _Fixed:
 
     @property
     def any(self) -> bool:
-        """Whether there are fixed blocks."""
         return bool(self._at)
 
     def overlapping(self, block: Block, first: int) -> list[Interval]:
-        """Return the sorted byte ranges of fixed blocks that collide with a block at `first`."""
+        """Return the sorted byte ranges that `block` cannot use at partition `first`."""
         end_partition = first + block.partitions
         result: list[Interval] = []
         for (low, high, top, bottom), starts, latest in self._at:

@@ -27,7 +27,7 @@ class Peak:
 
     bytes: int
     position: int
-    """The first position at which this many bytes are needed; -1 if there are no blocks."""
+    """The first position at which `bytes` are needed; -1 if there are no blocks."""
 
 
 def lower_bound(blocks: Sequence[Block]) -> Peak:
@@ -46,12 +46,12 @@ def lower_bound(blocks: Sequence[Block]) -> Peak:
 
 
 def lower_bound_of_banks(blocks: Iterable[Block], bank: int) -> Peak:
-    """Return `lower_bound` in whole banks: two blocks cannot both fill more than half of a bank."""
+    """Return a lower bound in whole banks: two blocks cannot both fill more than half of a bank."""
     return lower_bound([filled for b in blocks if (filled := _filling(b, bank)) is not None])
 
 
 def _filling(block: Block, bank: int) -> Block | None:
-    """Reduce a block to the PSUM banks that it fills more than half; None without such banks."""
+    """Return the PSUM banks that a block fills more than half, as a block; else None."""
     first = 0 if block.address is None else block.address[1]
     low, after = first // bank, -(-(first + block.size) // bank)
     if 2 * (min((low + 1) * bank, first + block.size) - first) <= bank:
@@ -176,10 +176,10 @@ class _Coverage:
 def surely_fits(blocks: Sequence[Block], space: Space) -> bool:
     """Whether an assignment certainly exists, without a search.
 
-    If no address is fixed and every block has all partitions to itself, an assignment exists that
-    is at most three times as high as the peak of the sizes in use (J. Gergov, Algorithms for
-    Compile-Time Memory Optimization, 1999). Sizes are rounded up so that any multiple of the unit
-    is a legal address.
+    If no address is fixed and every block occupies its bytes in all partitions, an assignment
+    exists that is at most three times as high as the peak of the sizes in use (J. Gergov,
+    Algorithms for Compile-Time Memory Optimization, 1999). Sizes are rounded up to the bank or the
+    largest alignment, so that every multiple of this unit is a legal address.
     """
     unit = space.bank or max((block.align for block in blocks), default=1)
     if any(block.address is not None or unit % block.align for block in blocks):

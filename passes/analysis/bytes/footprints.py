@@ -65,7 +65,7 @@ class Extent(NamedTuple):
         return not self.terms or (len(self.terms) == 1 and self.terms[0][0] == 1)
 
     def part(self, marks: Marks) -> Marks:
-        """Return a view of the set's elements in an array with one mark per byte of the tensor."""
+        """Return a view of the marks of the set's bytes; `marks` has one per byte of the tensor."""
         size = marks.itemsize
         shape = tuple([count for _, count in self.terms])
         strides = tuple([stride * size for stride, _ in self.terms])
@@ -162,7 +162,7 @@ class Footprint(NamedTuple):
 
 
 class Cells:
-    """The cells into which the views of one tensor cut it."""
+    """The cells into which the views of a tensor cut the tensor."""
 
     def __init__(self, reach: Reach, extents: Sequence[Extent]):
         """
@@ -223,7 +223,7 @@ def _cut(reach: Reach, extents: tuple[Extent, ...]) -> Cells | FewCells:
 
 
 def _pitches(reach: Reach) -> list[int]:
-    """Return the sizes in bytes of the rows at which a tensor's structure repeats, descending."""
+    """Return row sizes in bytes into which `_Grid` can divide a tensor, the largest first."""
     if reach.extended:
         return [reach.pitch]
     info = reach.allocation
@@ -233,7 +233,7 @@ def _pitches(reach: Reach) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class _Grid:
-    """A two-dimensional grid of cells: a row's cell and a column's cell identify a cell."""
+    """The cells of a tensor that is divided into rows of `pitch` bytes, all with equal cells."""
 
     rows: _Line
     columns: _Line
@@ -265,9 +265,10 @@ class _Grid:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """The cells that divide a line of bytes.
+    """The division of consecutive bytes, or of consecutive rows, into cells.
 
-    They have equal sizes or, if all extents are runs, end at the ends of extents.
+    If all extents are runs, cells begin and end where extents do; otherwise all cells have the size
+    `unit`.
     """
 
     cells: int

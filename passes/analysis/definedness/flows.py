@@ -87,7 +87,7 @@ class Reading(Protocol):
         ...
 
     def added(self) -> npt.NDArray[np.bool_] | bool | None:
-        """Return where a matmul adds to its destination; None if unknown."""
+        """Return whether a matmul adds to its destination, or a mask of where; None if unknown."""
         ...
 
     def accumulators(self) -> Marks:
@@ -410,7 +410,7 @@ def _select_reduce(r: Reading) -> Left:
 
 
 def _chosen(holds: npt.NDArray[np.bool_] | None, one: Marks, other: Marks) -> Marks:
-    """Return the marks that a condition selects; if it is None, the marks common to both inputs."""
+    """Return the marks that a condition selects; if `holds` is None, the marks common to both."""
     if holds is None:
         return np.minimum(one, other)
     return np.where(holds, one, other)

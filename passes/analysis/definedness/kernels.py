@@ -62,7 +62,7 @@ If the marks still change then, all tensors that the loop writes count as define
 
 
 def reached_from(kernels: Sequence[KernelOp], sources: Iterable[SSAValue]) -> set[SSAValue]:
-    """Return the tensors that may receive data from some tensors, including the latter."""
+    """Return the tensors `sources` and all tensors that may receive data from them."""
     # Accumulators, keyed by their engine, carry data from one instruction to another.
     targets: dict[SSAValue | engine, set[SSAValue | engine]] = {}
     for op in _instructions(kernels):
@@ -93,7 +93,7 @@ def uses_of_undefined(
     sources: Iterable[SSAValue],
     wrong: Collection[Operation] = frozenset(),
 ) -> list[Use]:
-    """Return the certain uses of undefined values that a launch reads from some tensors.
+    """Return the uses of undefined values from `sources` that certainly happen in a launch.
 
     Args:
         kernels: the programs of the launch, one per core.
@@ -101,7 +101,7 @@ def uses_of_undefined(
         wrong: instructions with other errors: their results count as defined.
 
     Returns:
-        The uses in program order, followed by those of values that leave the kernel.
+        The uses in program order, then the uses of values that leave the kernel.
     """
     followed = reached_from(kernels, sources)
     origins = Origins()
@@ -172,7 +172,7 @@ class _Core(Tracker):
         self._names: dict[SSAValue, list[SSAValue]] = {}
         """For each shared tensor, its SSA value in the kernel of each core, this core's first."""
         self._theirs: dict[SSAValue, Shadow] = {}
-        """Marks of memory that other cores may write; it counts as defined on this core."""
+        """For each shared tensor, marks of bytes that other cores may write (and thus define)."""
         self._seen: set[tuple[Operation, str]] = set()
         self._certain = True
         """True while uses are reported; False while the marks in a loop may still change."""

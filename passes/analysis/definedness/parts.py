@@ -1,7 +1,7 @@
 """Masks of the accessed elements, for operands with partial effects (`Effect.partial`).
 
-Each operand has a function, registered with `@part`. It gets the values of the other operands, if
-they are known, and returns a mask of the tile's elements.
+A function for each operand, registered with `@part`, gets the known values of other operands, and
+returns a mask of the tile's elements.
 """
 
 from __future__ import annotations
@@ -54,7 +54,6 @@ def part(op_class: type[NisaOp], *names: str) -> Callable[[_P], _P]:
 
 
 def _rows_of(tile: TileInfo, rows: list[int]) -> Mask:
-    """Return a mask of whole rows of a tile."""
     mask = np.zeros(tile.shape, np.bool_)
     mask[rows] = True
     return mask

@@ -82,7 +82,10 @@ class Tracker(ABC):
         return found
 
     def _taken(self, op: Operation, effect: Effect, marks: Marks) -> Marks:
-        """Return the marks of a read tile, as numbers of origins; `DEFINED` after a report."""
+        """Return the marks of a read tile, with origins instead of `UNWRITTEN`.
+
+        All marks are `DEFINED` if the read itself was reported.
+        """
         if not marks.any():
             return marks
         touched = self.touched(op, effect)

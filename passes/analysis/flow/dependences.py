@@ -5,8 +5,8 @@ operand, an output dependence overwrites its result. Bytes are exact where addre
 (`footprints.py`). An address known only at run time counts as every address that its index can
 select.
 
-Operations of one queue run in order. So an operation lists only the last operation of each other
-queue that it depends on, and none of its own queue. Registers and accumulators are not memory.
+Operations of one queue run in order. So for each other queue, an operation lists only the last
+operation that it depends on. Registers and accumulators are not memory.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def queue_of(op: Operation, target: Target) -> int | None:
 
 
 def share_bytes(one: Operation, two: Operation) -> bool:
-    """Whether two operations access the same bytes, and at least one of them writes there."""
+    """Whether two operations access the same bytes, and at least one operation writes them."""
     return any(
         base_of(a) is base_of(b) and info_of(a).overlaps(info_of(b))
         for a, role_a in reads_and_writes(one)
@@ -122,13 +122,9 @@ class _Part(Protocol):
         """Return the most recent readers of the bytes in each queue."""
         ...
 
-    def read(self, queue: int, event: int) -> None:
-        """Record an event that reads the bytes."""
-        ...
+    def read(self, queue: int, event: int) -> None: ...
 
-    def write(self, event: int) -> None:
-        """Record an event that writes the bytes."""
-        ...
+    def write(self, event: int) -> None: ...
 
 
 @final

@@ -113,7 +113,7 @@ class Unit:
             self.keys.update(dict.fromkeys(_registers(op)))
 
     def needs(self, other: Unit) -> bool:
-        """Whether the unit must stay after another unit that precedes it."""
+        """Whether the unit must stay after the unit `other`, which precedes it in the program."""
         if not self.keys.keys().isdisjoint(other.op.results):
             return True
         return any(

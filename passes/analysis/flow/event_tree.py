@@ -133,8 +133,8 @@ def forward(
 ) -> None:
     """Apply the events of a program to a state.
 
-    The first iteration of a loop sees only the state before the loop; the others see the join over
-    all iterations.
+    The first iteration of a loop sees only the state before the loop; later iterations see the join
+    over all iterations.
     """
     for sequence in program:
         for event in sequence.events:

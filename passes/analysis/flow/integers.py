@@ -4,9 +4,9 @@ A forward walk tracks the bounds of each allocation of 32-bit integers: of patte
 indices that instructions find, and the results of arithmetic on them. Arguments and everything else
 can have any value of their type.
 
-A result is reported only if something depends on its exact value: a tensor that the kernel returns,
-or bit patterns. Indices of a right kernel are small, and conversions and comparisons in float32
-round their operands anyway.
+A result is reported only if a returned tensor, a print or an operation on bits depends on its exact
+value. Indices are not reported, because those of a correct kernel are small; nor are operands of
+float32 conversions and comparisons, which round them anyway.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Bounds:
     high: int
     zeros: int = 0
     grown: bool = False
-    """True for integers that grow in a loop on the device, which count as small enough."""
+    """True for integers that grow in a loop on the device; they count as exact in float32."""
 
     @property
     def magnitude(self) -> int:
@@ -96,7 +96,7 @@ class Bounds:
 
 
 def _with_grown(one: Bounds, two: Bounds) -> Bounds:
-    """Return the bounds of integers that depend on bounds that are grown, or on others."""
+    """Return the bounds of integers computed from `one` and `two`, of which one is grown."""
     if not one.fit_float32:
         return one
     return _GROWN if two.fit_float32 else two
@@ -132,7 +132,7 @@ class Rounded:
 def rounded_integers(kernel: KernelOp) -> list[Rounded]:
     """Return the instructions whose integer results may differ from exact arithmetic.
 
-    In program order. A result is left out if nothing in the kernel depends on its exact value.
+    The list is in program order. Results on whose exact value nothing depends are left out.
     """
     candidates = set(_candidates(kernel))
     if not candidates:
@@ -181,8 +181,6 @@ class _Event:
 
 
 class _Reader:
-    """Creates the events of a kernel."""
-
     def __init__(self, kernel: KernelOp, candidates: set[NisaOp]):
         self.order: list[NisaOp] = []
         """The instructions that are checked for rounding, in program order."""
@@ -333,7 +331,7 @@ def _applied(step: IntegerStep, value: Bounds, known: _State) -> Bounds:
 
 
 def _combined(word: str, one: Bounds, two: Bounds) -> Bounds:
-    """Return the bounds of `one op two`."""
+    """Return the bounds of the results of operator `word` for operands `one` and `two`."""
     if word in _BOOLEAN:
         return Bounds(0, 1)
     binary = _BINARY.get(word)
@@ -405,7 +403,7 @@ def _reduced(word: str, each: Bounds, terms: int) -> Bounds:
 
 
 def _copied(*names: str) -> Callable[[NisaOp, _State], Bounds | None]:
-    """Return the function for instructions whose results are elements of these operands."""
+    """Return a function for `_WRITTEN`: results are elements of the operands `names`."""
 
     def written(op: NisaOp, known: _State) -> Bounds | None:
         bounds = [known.bounds_of(op.required(name)) for name in names]
@@ -427,7 +425,7 @@ def _pattern(op: NisaOp, known: _State) -> Bounds | None:
 
 
 def _number(name: str) -> Callable[[NisaOp, _State], Bounds | None]:
-    """Return the function for instructions that write an integer argument."""
+    """Return a function for `_WRITTEN`: the instruction writes the value of argument `name`."""
 
     def written(op: NisaOp, known: _State) -> Bounds | None:
         number = op.value_of(name)
@@ -453,7 +451,7 @@ def _activated(op: NisaOp, known: _State) -> Bounds | None:
 
 
 def _shifted(op: NisaOp, known: _State) -> Bounds | None:
-    """Return the bounds of a comparison, or of one bitvec operator with a number."""
+    """Return the bounds written by a `TensorScalarOp` that compares or applies one bit operator."""
     if (op.value_of("op1") or op.value_of("op0")) in _BOOLEAN:
         return Bounds(0, 1)
     number = op.operand_named("operand0")
@@ -476,7 +474,7 @@ def _shifted(op: NisaOp, known: _State) -> Bounds | None:
 
 
 def _masked(op: NisaOp, known: _State) -> Bounds | None:
-    """Return the bounds of a comparison, or of bits that are combined with a mask."""
+    """Return the bounds written by a `TensorTensorOp` that compares or applies `bitwise_and`."""
     if op.value_of("op") in _BOOLEAN:
         return Bounds(0, 1)
     one, two = (known.bounds_of(op.required(name)) for name in ("data1", "data2"))
@@ -506,7 +504,7 @@ _WRITTEN: dict[type[NisaOp], Callable[[NisaOp, _State], Bounds | None]] = {
     TopkOp: lambda op, known: Bounds(0, op.value_of("n")),
     NonzeroWithCountOp: _nonzero,
 }
-"""For each instruction without integer arithmetic, the bounds of the integers that it writes."""
+"""For classes without integer arithmetic: functions that return the bounds of written integers."""
 
 
 # ------------------------------------------------------------------ uses of results
@@ -516,7 +514,7 @@ _CHOOSING = ("predicate", "index", "indices", "segment_ids", "vals")
 
 
 def _exposed(kernel: KernelOp) -> set[int]:
-    """Return the allocations whose exact integers the caller or bit patterns depend on, by `id`."""
+    """Return the `id`s of allocations whose exact integers affect results, prints or bits."""
     sources: dict[int, set[int]] = {}
     sinks: list[int] = []
     for op in kernel.operations:

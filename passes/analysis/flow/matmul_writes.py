@@ -119,7 +119,7 @@ class MatmulWrites:
         The mask has the shape (P, F).
 
         Raises:
-            UndecidedError: whether it adds is known only at run time.
+            UndecidedError: whether the matmul adds is known only at run time.
         """
         dst = op.required("dst")
         tensor = self._tensor(dst)
@@ -165,8 +165,8 @@ _Additions = list[tuple[NisaOp, Mask | bool | None]]
 def where_matmuls_add(kernel: KernelOp, ignored: Collection[Operation] = frozenset()) -> _Additions:
     """Return each matmul of a kernel in program order, with the elements of dst that it adds to.
 
-    See `MatmulWrites.added`; None where it is known only at run time. `ignored` operations do not
-    count. The result is cached while the kernel does not change (`found_once`).
+    See `MatmulWrites.added`; None if the elements are known only at run time. Operations in
+    `ignored` are skipped. The result is cached while the kernel does not change (`found_once`).
     """
     return _additions(kernel, ignored) if ignored else found_once(kernel, _additions)
 

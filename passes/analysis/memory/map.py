@@ -93,7 +93,7 @@ class SpaceMap(ShownFields):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LoopMap(ShownFields):
-    """A loop on the device. Tiles carried into the next iteration are live in all of it."""
+    """A loop on the device. Tiles carried into the next iteration are live in the whole loop."""
 
     start: int
     """The first instruction of the loop's body, counted from 0; `end` is the last."""

@@ -184,7 +184,7 @@ class _Walk:
         return None if op.parent is self._block else self._block.find_ancestor_op_in_block(op)
 
     def _uses(self, op: Operation, position: int) -> list[_Tile]:
-        """Record an instruction's uses of movable tiles."""
+        """Record an instruction's uses of movable tiles, and return these tiles."""
         found: dict[_Tile, _Use] = {}
         for effect in effects(op):
             base = base_of(effect.value)

@@ -160,7 +160,7 @@ class DataFlow:
         self.sources.append(sources)
 
     def _accumulate(self, op: NisaOp, owner: engine, number: int) -> list[int]:
-        """Follow an instruction that has accumulators; return the executions that it continues."""
+        """Update the accumulators; return the executions whose reductions `op` continues."""
         command = accumulator_command(op)
         held = self._accumulated.setdefault(owner, [])
         continues = command in (reduce_cmd.idle, reduce_cmd.reduce)
@@ -183,7 +183,6 @@ def data_flow(kernel: KernelOp) -> DataFlow:
 
 
 def _covers(lanes: slice, others: slice) -> bool:
-    """Whether some lanes of an engine include others."""
     if lanes.stop is None or others.stop is None:
         return lanes.stop is None
     return lanes.start <= others.start and others.stop <= lanes.stop

@@ -137,7 +137,6 @@ class _Walk:
         self._memories = Memories()
 
     def block(self, block: Block) -> None:
-        """Compute the live ranges of a kernel's body."""
         self._walk(block)
         for live in self.ranges:
             live.start, live.end = live.first, live.last
@@ -248,7 +247,7 @@ def _carried(
 
 
 def _starts(op: Operation, target: Target) -> bool:
-    """Whether an instruction overwrites its destination, or does so where no matmul has written."""
+    """Whether an instruction overwrites its destination, at least where no matmul has written."""
     if not is_instruction(op):
         return False
     return accumulation_of(op, target) in (Accumulation.overwrites, Accumulation.by_location)

@@ -1,7 +1,7 @@
 """Repeated loads: loads of bytes of HBM that were loaded before and not written in between.
 
 `dependences.py` lists, byte by byte, the writes that a load depends on. Two loads of one view load
-the same data if they depend on the same writes and there is no meeting with another core or rank
+the same data if they depend on the same writes and no synchronisation with another core or rank is
 between them. A load in a device loop loads the same data in each iteration if its address does not
 change and no iteration writes the bytes that it reads.
 """

@@ -28,7 +28,7 @@ from nkijit.passes.analysis.writes.data_flow import DataFlow, data_flow
 
 @dataclass(slots=True)
 class CallResults:
-    """The results of the instruction of one source call, over all iterations of unrolled loops."""
+    """The results of one call in the source, over all iterations of unrolled loops."""
 
     op: NisaOp
     """The first execution whose result is not used."""
@@ -53,7 +53,7 @@ class CallResults:
 
 
 def call_of(op: Operation) -> tuple[Hashable, ...]:
-    """Return the source call of an operation; unique for operations without a location."""
+    """Return a key of the source call of an operation; without a location, the key is unique."""
     if isinstance(op.location, UnknownLoc):
         return (op,)
     return (type(op), op.location, *[result.name_hint for result in op.results])
@@ -94,7 +94,7 @@ def unused_results(kernel: KernelOp) -> list[CallResults]:
 
 
 def _used(flow: DataFlow) -> tuple[list[bool], set[int]]:
-    """Return whether each execution's result is used, and the last writers of all bytes."""
+    """Return, for each execution, whether its result is used; and the last writers of tiles."""
     used = [False] * len(flow.ops)
     last: set[int] = set()
     for number in flow.accumulated:
@@ -119,7 +119,7 @@ def _used(flow: DataFlow) -> tuple[list[bool], set[int]]:
 
 
 def _count(flow: DataFlow, found: dict[tuple[Hashable, ...], CallResults]) -> None:
-    """Count the executions of calls, and find those in loops on the device."""
+    """Count the executions of the calls in `found`, and mark calls in loops on the device."""
     locations = {result.op.location for result in found.values()}
     for op, loop in zip(flow.ops, flow.loops, strict=True):
         result = found.get(call_of(op)) if op.location in locations else None

@@ -17,9 +17,9 @@ from nkijit.dialects.tiles import info_of
 
 
 def narrow_sources(kernel: KernelOp) -> dict[SSAValue, DType]:
-    """Return the tiles that are filled only by widening copies and transposes of such copies.
+    """Map each tile that holds only values of a narrower data type to this type.
 
-    Each tile is mapped to the narrower data type of its values.
+    Such a tile is filled only by copies and transposes that widen, or that read such a tile.
     """
     found: dict[SSAValue, DType | None] = {}
     for op in kernel.operations:
@@ -39,9 +39,9 @@ def narrow_sources(kernel: KernelOp) -> dict[SSAValue, DType]:
 
 
 def _narrow(src: SSAValue, dst: SSAValue, found: dict[SSAValue, DType | None]) -> DType | None:
-    """Return the data type of a copied tile's values if narrower than the copy's type, else None.
+    """Return the narrower data type of the values that a copy writes to `dst`, or None.
 
-    Either the copy widens the source, or the source itself has only values of a narrower type.
+    Either the copy widens `src`, or `found` has a narrower type for the values of `src`.
     """
     read, written = info_of(src).dtype, info_of(dst).dtype
     if written.kind is not Kind.float or read.kind is not Kind.float:

@@ -1,8 +1,8 @@
 """Tracks which parts of a kernel's tensors have been written when an operation reads them.
 
-Some writes certainly happen before a read, others only may happen: those at addresses known only at
-run time, in loops that may run zero times, and by other cores. `written_tensors.py` tracks both
-sets for each tensor.
+Some writes certainly happen before a read. Others may happen: writes at addresses known only at run
+time, in loops that may run zero times, and by other cores. `written_tensors.py` tracks the bytes of
+both types.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def reads_of(
 
 
 def _introduce(cores: Sequence[_Core]) -> None:
-    """Link the shared tensors of all cores."""
+    """Let the cores' values of each shared tensor use the same `Memory`."""
     for tensors in zip(*(core.shared for core in cores), strict=False):
         memory = tensors[0].memory
         memory.names = tuple(tensor.base for tensor in tensors)
@@ -125,15 +125,13 @@ def _introduce(cores: Sequence[_Core]) -> None:
 
 @dataclass(slots=True)
 class _Loop:
-    """A loop whose body is being walked."""
-
     body: Block
     runs: bool
     """True if the loop certainly runs at least once."""
     together: list[tuple[WrittenTensor, SSAValue, Scope | None]] = field(
         default_factory=list["tuple[WrittenTensor, SSAValue, Scope | None]"]
     )
-    """Indirect tiles that all iterations of the loop together write: (tensor, tile, scope)."""
+    """Tiles at the loop's index that every iteration writes: (tensor, tile, scope)."""
 
 
 class CoreWrites:
@@ -214,7 +212,7 @@ class CoreWrites:
             tensor.write(value, scope, True)
 
     def _forget_written(self, loop: Operation) -> None:
-        """Forget written tiles whose index the loop changes: iterations use other elements."""
+        """Forget that tiles are written if the loop changes their index, and so their elements."""
         if not self._by_index:
             return
         for op in _inside(loop):
@@ -309,7 +307,7 @@ class CoreWrites:
         return effect.role is Role.read
 
     def tensor_of(self, value: SSAValue) -> WrittenTensor | None:
-        """Return the tensor of a tile; None for arguments and constants that views stay within."""
+        """Return the tensor of a tile; None for arguments and constants that are not tracked."""
         base = base_of(value)
         if self._wanted is not None and id(base) not in self._wanted:
             return None
@@ -325,7 +323,7 @@ class CoreWrites:
 
 
 class _Core(CoreWrites):
-    """One of the cores of a launch, which share memory and synchronise at meetings."""
+    """A core of a launch. The cores share memory and synchronise."""
 
     def __init__(
         self, kernel: KernelOp, known: bool, regions: bool, tensors: Container[int] | None
@@ -346,7 +344,7 @@ class _Core(CoreWrites):
             self.meetings += type(op) in _MEETINGS
 
     def look_beyond(self) -> None:
-        """Track arguments and constants, which are fully written, if views reach beyond them."""
+        """Track each argument or constant with a view beyond its end; it counts as written."""
         for op in self._kernel.operations:
             if type(op) is ConstantOp:
                 (result,) = op.results
@@ -393,7 +391,6 @@ class _Core(CoreWrites):
 
 
 def _inside(op: Operation) -> list[Operation]:
-    """Return the operations nested in an operation."""
     return [inner for region in op.regions for inner in operations(region.block)]
 
 

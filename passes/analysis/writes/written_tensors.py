@@ -2,7 +2,7 @@
 
 The state of a tensor has two sets: bytes that have certainly been written, and bytes that may have
 been. Views are interned, so a look-up of the view answers most queries. The tensor's cells
-(`footprints.py`) are needed only if it is read in other pieces than it was written in.
+(`footprints.py`) are needed only if reads divide the tensor differently than writes.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ REPORTED_EXACTLY = 1 << 26
 
 @dataclass(slots=True, eq=False)
 class Scope:
-    """The body of a loop that might not run, as the scope of a write."""
+    """The scope in which a write is certain: the body of a loop that might not run."""
 
     closed: bool = False
     """True if the loop has ended: writes in the loop are not certain from here on."""
@@ -247,7 +247,7 @@ class WrittenTensor:
         self._learnt: dict[WrittenTensor, int] | None = None
 
     def knows(self, value: SSAValue) -> bool:
-        """Whether a look-up is enough to find that a tile is written."""
+        """Whether a tile is known to be written, without a comparison of cells."""
         complete = self._complete
         while complete:
             scope = complete[-1]
@@ -273,7 +273,6 @@ class WrittenTensor:
             self.note(value, scope)
 
     def _is_whole(self, value: SSAValue) -> bool:
-        """Whether a tile covers the whole memory."""
         if value is self.base or self.memory.extended:
             return not self.memory.extended
         reach = self.memory.reach
@@ -315,7 +314,7 @@ class WrittenTensor:
         return marks.state_of(extent(value))
 
     def missing(self, value: SSAValue) -> Mask:
-        """Return which elements of a tile are certainly unwritten, at least in part."""
+        """Return a mask of the elements of a tile of which a byte is certainly unwritten."""
         reach = self.memory.reach
         if self._touched is None:
             self._touched = np.zeros(reach.size, np.bool_)

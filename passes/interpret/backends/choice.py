@@ -17,7 +17,7 @@ from nkijit.passes.interpret.records.errors import InterpretationError
 BACKEND_VARIABLE = "NKIJIT_BACKEND"
 AUTO, NUMPY, NATIVE = "auto", "numpy", "native"
 WORTH_IT = 3
-"""The number of the run of a kernel at which native code is first compiled for the kernel."""
+"""The run of a kernel, counted from 1, in which compilation to native code begins."""
 
 
 def wanted() -> str:
@@ -56,7 +56,7 @@ class BackendReport(ShownAsText):
     numpy: int
     """The number of instructions that NumPy computes."""
     reasons: Mapping[str, int]
-    """The number of instructions that NumPy computes, by the reason why native code does not."""
+    """The number of instructions that NumPy computes, by the reason why native code cannot."""
     failure: str | None = None
     """The error of an attempt to compile native code; None without one."""
 
@@ -91,7 +91,7 @@ class BackendReport(ShownAsText):
 
 @contextmanager
 def on_backend(name: str) -> Generator[None]:
-    """Run with a backend inside the context, regardless of the environment variable."""
+    """Select the backend of runs inside the context, regardless of the environment variable."""
     before = os.environ.get(BACKEND_VARIABLE)
     os.environ[BACKEND_VARIABLE] = name
     try:

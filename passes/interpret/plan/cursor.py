@@ -140,7 +140,7 @@ class Cursor:
             self._levels.append(_Level(loop.before, 0, loop))
 
     def _end_of_body(self) -> None:
-        """Begin another iteration of the innermost loop, or leave it."""
+        """Begin another iteration of the innermost loop, or leave the loop."""
         level, env = self._levels[-1], self.env
         loop = level.loop
         if isinstance(loop, CountedLoop) and level.done < len(level.numbers):

@@ -33,20 +33,21 @@ class Input:
         """Return an array as the bytes that a run works on.
 
         Args:
-            given: an array of the argument's shape and data type.
+            value: an array of the argument's shape and data type.
             copied: return the bytes of a copy.
             use: returns the kernel's use of an argument, by the argument's number. A copy may omit
                 elements that the kernel does not touch.
 
-        Raises InterpretationError for an argument that is not such an array.
+        Raises InterpretationError if `value` is no array of this shape and data type.
         """
         array = self._checked(value, copied)
         return self._memory_with(np.array(array, order="C", copy=True) if copied else array, use)
 
     def lend(self, value: Any, loan: Loan, use: Use) -> tuple[Array, Lent]:
-        """Return the bytes that a run works on, and the `Loan` that can restore the caller's array.
+        """Return the bytes that a run works on, and the `Lent` that saves overwritten contents.
 
-        `use` is the kernel's use of the argument. Raises InterpretationError as `bytes_of` does.
+        `loan` restores the caller's array if the run fails. `use` is the kernel's use of the
+        argument. Raises InterpretationError as `bytes_of` does.
         """
         array = self._checked(value, True)
         # Bytes of a bool array are 0 or 1; those of a tile can be anything.
@@ -59,11 +60,11 @@ class Input:
         return memory, loan.lend(memory, use, copied)
 
     def plain(self, array: Array) -> Array:
-        """Return an array of an extension data type in NumPy's own storage type."""
+        """Return an array; extension data types are viewed as the NumPy type of their storage."""
         return array if is_plain(array.dtype) else array.view(self._as_it_is)
 
     def contents(self, memory: Array, array: Array) -> Array:
-        """Return the contents of a run's bytes, in the shape and data type of `array`."""
+        """Return the argument's contents in `memory`, in the shape and data type of `array`."""
         values = strided(memory, self._slots.access(self.value), self._stored)
         return values.astype(array.dtype, copy=False).reshape(array.shape)
 

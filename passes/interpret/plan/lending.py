@@ -102,14 +102,14 @@ def uses_of(kernel: KernelOp, slots: Slots) -> list[Use]:
 def _has_pages(value: SSAValue, slots: Slots) -> bool:
     """Return whether the pages of a tensor are tracked.
 
-    This requires a large tensor whose layout in the caller's array is its layout during a run.
+    This requires a large tensor with the same layout in the caller's array and during a run.
     """
     dtype, reach = info_of(value).dtype, slots.reach(value)
     return reach.size > SMALL and not reach.extended and slots.stored(dtype) == storage(dtype)
 
 
 def _pages_of(patterns: Iterable[tuple[AccessPattern, int]] | None, base: SSAValue) -> Pages | None:
-    """Return the pages that access patterns touch; None if these are over half of the tensor's."""
+    """Return the pages that access patterns touch; None if more than half of the tensor's pages."""
     if patterns is None:
         return None
     most = info_of(base).size * info_of(base).dtype.itemsize // PAGE // 2
@@ -162,8 +162,8 @@ class Loan:
     def run(self, function: Callable[[Loan], _T]) -> _T:
         """Return the result of calling `function` with the loan.
 
-        There is no call after the last array is complete: Python can raise KeyboardInterrupt after
-        a call, at its start, and before another iteration of a loop.
+        After the last array is complete, nothing is called and no iteration begins: there, Python
+        can raise KeyboardInterrupt.
         """
         try:
             result = function(self)
@@ -175,12 +175,12 @@ class Loan:
             raise
 
     def lend(self, memory: Array, use: Use, copied: Copied | None) -> Lent:
-        """Add an array of the caller's that the run may write.
+        """Add a caller's array that the run may write.
 
         Args:
             memory: the bytes that the run works on.
             use: the kernel's use of these bytes.
-            copied: the caller's array, if `memory` is a copy; None if `memory` is the array's own.
+            copied: the caller's array, if `memory` is a copy; None if `memory` is its own memory.
         """
         # `before` and not the loan: a reference cycle would retain memory until garbage collection.
         self._lent.append(Lent(self.before, memory, use, copied))
@@ -189,7 +189,7 @@ class Loan:
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """An array of the caller's that a run uses through a copy."""
+    """A caller's array of which a run uses a copy."""
 
     array: Array
     """The caller's array."""
@@ -198,7 +198,7 @@ class Copied:
 
 
 class Lent:
-    """An array that a run may write, which must be restored if the run fails."""
+    """A caller's array that a run may write. The array is restored if the run fails."""
 
     def __init__(self, before: Before, memory: Array, use: Use, copied: Copied | None):
         """Lend an array. `before` saves contents; the other arguments are those of `Loan.lend`."""
@@ -208,9 +208,9 @@ class Lent:
         """Held while pages are saved, because several cores may write at the same time."""
         self._copied = copied
         self._marks: npt.NDArray[np.bool_] | None = None
-        """A flag per page that was saved (or, in a copy, written); None if all pages were."""
+        """For each page, whether it was saved (or, in a copy, written); None if all pages were."""
         self._patience = memory.size
-        """The bytes that may still be copied by page; after that, copying the rest is faster."""
+        """The bytes that may still be saved page by page, before saving all pages is faster."""
         self._whole = memory.size // PAGE
         """The number of complete pages in the memory."""
         if use.written is None:

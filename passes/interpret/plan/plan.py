@@ -97,7 +97,6 @@ class _Buffer:
         return self.elements * self.dtype.itemsize
 
     def make(self) -> Array:
-        """Return the bytes of a new tensor."""
         memory = RESULTS.take(self.size)
         if self.fill is not None:
             memory.view(self.dtype).fill(self.fill)
@@ -130,8 +129,6 @@ class Held:
 
 @dataclass(slots=True)
 class _Listening:
-    """Passes written tiles to a listener."""
-
     plan: Plan
     listener: Listener
 
@@ -245,7 +242,7 @@ class Plan:
 
     @property
     def records(self) -> dict[Operation, Record]:
-        """The record (description of the computation) of each instruction."""
+        """For each instruction, the record that describes its computation."""
         return {
             op: record
             for body in self.body.all()
@@ -327,8 +324,8 @@ class Plan:
             memory: bytes of shared tensors and arguments, by number. Missing entries are added, for
                 use by the other cores.
             written: arguments that another core writes.
-            lent: arguments that work on, or are copied back to, the caller's memory; `memory` has
-                their bytes.
+            lent: for written arguments, by number, the `Lent` that saves overwritten contents.
+                `memory` has the bytes of these arguments.
             apart: give every tensor its own initialised memory, for running single steps.
             watched: the caller inspects single operations, as a listener would.
 
@@ -394,7 +391,6 @@ class Plan:
         return 0 if env[self.body.native] is None else self._native.program.elements
 
     def _native_code(self) -> Any:
-        """Return the native code for the next run, if there is any."""
         backend = wanted()
         if backend == NUMPY:
             return None
@@ -419,7 +415,6 @@ class Plan:
         self._native = code
 
     def _arrange(self) -> Arrangement:
-        """Assign temporary tensors to offsets in an arena."""
         return arrange([(b.slot, b.size, self._lives[b.slot]) for b in self._passing])
 
     @property
@@ -529,7 +524,7 @@ class Plan:
         ]
 
     def resolved_in(self, op: Operation) -> dict[SSAValue, Indirect]:
-        """Return the operands of an instruction with run-time addresses."""
+        """Return the operands of `op` that have run-time addresses, each with its `Indirect`."""
         return dict(self.resolved.get(op, ()))
 
     def array_of(self, value: SSAValue, env: Env) -> Array:

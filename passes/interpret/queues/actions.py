@@ -22,7 +22,7 @@ from nkijit.passes.interpret.steps.body import Driver, numbers_of
 from nkijit.passes.lower.program import EngineInstruction, Program, Queue, What
 
 Name = tuple[str, int]
-"""An operand: the operand's name, and an index among the effects with that name."""
+"""The name of an operand, and an index among the instruction's effects with this name."""
 
 
 @dataclass(slots=True)
@@ -47,14 +47,14 @@ class Action:
     """True for an earlier stage, which only reads operands."""
     step: Step | None = None
     driver: Driver | None = None
-    """The steps of an instruction at which cores or ranks wait for each other; None for others."""
+    """Runs an instruction at which cores or ranks wait for each other; None for others."""
     registers: Sequence[int] = ()
     """For a DMA trigger, the slots of the registers that the DMA uses (see `Slots`)."""
 
 
 @dataclass(slots=True)
 class Control:
-    """The control of a loop in the queues of a core."""
+    """The functions that determine the iterations of a loop in the queues of a core."""
 
     numbers: Callable[[Env], range] | None
     """For a counted loop, returns the values of the induction variable from the current bounds."""

@@ -30,7 +30,7 @@ PATTERNS = (0xFF, 0x7F, 0xFB)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MemoryTile:
-    """All elements that an instruction may access of an operand, as bits, in both memories.
+    """The bits of all elements of an operand that an instruction may access, in both memories.
 
     `home` is a view of the core's memory. `own` is a view of the array that the interpreter
     computes on, which holds the pattern except while an instruction runs.

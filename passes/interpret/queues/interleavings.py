@@ -1,8 +1,8 @@
 """Strategies that choose the order in which the queues of a run advance.
 
-A run is a sequence of *moves*, and a strategy chooses each among the possible moves. Uniform
-choices reveal few races because the queues advance together. Most races appear when some queues run
-far ahead of others, so most interleavings use priorities that change rarely.
+A run is a sequence of *moves*, which a strategy chooses one by one. Uniform choices reveal few
+races because the queues advance together. Most races appear when some queues run far ahead of
+others, so most interleavings use priorities that change rarely.
 """
 
 from __future__ import annotations
@@ -99,17 +99,17 @@ class Priorities:
 
 
 def late_transfers(move: Move) -> float:
-    """Return a bias under which DMAs run as late as possible."""
+    """Return the bias of a move, so that DMAs run as late as possible."""
     return -1.0 if move.queue.is_ring else 0.0
 
 
 def early_transfers(move: Move) -> float:
-    """Return a bias under which DMAs run as early as possible."""
+    """Return the bias of a move, so that DMAs run as early as possible."""
     return 1.0 if move.queue.is_ring else 0.0
 
 
 def late_ends(move: Move) -> float:
-    """Return a bias under which instructions begin early and end late."""
+    """Return the bias of a move, so that instructions begin early and end late."""
     return -1.0 if move.moment in (Moment.write, Moment.end) else 0.0
 
 
@@ -119,7 +119,7 @@ def starved(queue: Queue) -> Callable[[Move], float]:
 
 
 def apart(before: Item, waiter: Item) -> Callable[[Move], float]:
-    """Return a bias function under which queue `before` runs late and queue `waiter` early."""
+    """Return a bias function that delays item `before` and prefers the queue of `waiter`."""
 
     def bias(move: Move) -> float:
         if move.item is before or before in move.inside:

@@ -133,8 +133,6 @@ class Queues:
 
 
 class _Run:
-    """One run of the queues of all cores."""
-
     def __init__(self, cores: Sequence[CoreState]):
         self._cores = {core.where for core in cores}
         self._queues = {
@@ -163,7 +161,7 @@ class _Run:
             raise QueueError("\n".join(["the queues wait for each other for ever:", *stuck]))
 
     def _arrive(self, arrival: Arrival) -> None:
-        """Register an arrival at a meeting of cores; the last arrival reads all operands."""
+        """Record an arrival at a `Meeting`; at the last one, read the operands of all arrivals."""
         meeting = arrival.flight.meeting
         assert meeting is not None
         absent = meeting.members - self._cores

@@ -47,7 +47,7 @@ class QueueError(InterpretationError):
 # ------------------------------------------------------------------ the state of a core
 
 OperandBits = dict[Name, tuple[MemoryTile, Array]]
-"""The operands of an instruction, with the bits that memory held when the operands were read."""
+"""For each operand, its tile and the bits that memory held when the operand was read."""
 
 
 @dataclass(slots=True, eq=False)
@@ -89,7 +89,7 @@ class Flight:
     """The values of the registers that are private to the queue or to the transfer."""
     meeting: Meeting | None = None
     group: list[Arrival] | None = None
-    """The cores' arrivals at the meeting, when all cores have arrived; None before that."""
+    """The arrivals of all cores at `meeting`; None until all cores have arrived."""
     due: Moment = Moment.end
     """The next phase (`Moment`) of the item."""
     total: int | None = None
@@ -98,7 +98,7 @@ class Flight:
 
 @dataclass(slots=True, eq=False)
 class Arrival:
-    """An instruction that has arrived at a meeting of cores."""
+    """An instruction that waits for other cores, at a `Meeting`."""
 
     queue: Sequencer
     flight: Flight
@@ -137,7 +137,7 @@ class Sequencer:
         self._bounds: dict[Operation, range] = {}
         """The iteration ranges of loops that have been tested but have not begun."""
         self._followed: Counter[Loop] = Counter()
-        """For each loop in a ring, the number of tests in `CoreState.rounds` that it has used."""
+        """For each loop in a ring, the number of tests in `CoreState.rounds` that were used."""
         self._leaders = _leaders(core.program, queue) if queue.is_ring else {}
         self._held: dict[EngineInstruction, OperandBits] = {}
         """The stationary tiles in the PE array, by the instruction that loaded each."""
@@ -170,7 +170,7 @@ class Sequencer:
         return frame.items[frame.at] if frame.at < len(frame.items) else frame.loop
 
     def _due(self, flight: Flight) -> Moment | None:
-        """Return the next phase of an item in flight; None while it waits for a meeting."""
+        """Return the next phase of an item in flight; None while it waits at a `Meeting`."""
         if flight.meeting is not None and flight.group is None:
             return None
         return flight.due
@@ -217,7 +217,7 @@ class Sequencer:
         return self.core.counts[block] >= needed
 
     def describe(self) -> str:
-        """Describe the waits of the queue."""
+        """Return a text about the items for which the queue waits."""
         item = self.in_flight[0].item if self.in_flight else self._next()
         assert item is not None
         reasons = [f"{_text(wait.before)} in {wait.queue.name}" for wait in self._unsatisfied(item)]
@@ -233,7 +233,6 @@ class Sequencer:
     # -------------------------------------------------------------- beginning
 
     def _begin(self) -> None:
-        """Begin the next item, or the next iteration of a loop."""
         frame = self._frames[-1]
         item = self._next()
         assert item is not None
@@ -280,7 +279,7 @@ class Sequencer:
         return self.core.actions.of(cast(EngineInstruction, flight.item))
 
     def take(self, action: Action) -> OperandBits:
-        """Return an instruction's operands with the bits that memory holds when this is called."""
+        """Return the operands that an action reads, with their current bits in memory."""
         found = ((name, self.core.memory.tile(value)) for name, value in action.reads.items())
         return {name: (tile, tile.home.copy()) for name, tile in found if tile is not None}
 
@@ -295,7 +294,7 @@ class Sequencer:
         return self._with(self._locals, numbers)
 
     def _turn(self, frame: _Frame, loop: Loop) -> None:
-        """Begin the next iteration of a loop, or leave it."""
+        """Begin the next iteration of a loop, or leave the loop."""
         if self.queue.is_ring:
             continues = self._answer(loop)
             self._followed[loop] += 1
@@ -350,7 +349,6 @@ class Sequencer:
             self._leave(loop.body)
 
     def _holds(self, loop: Loop) -> bool:
-        """Evaluate the condition of a loop."""
         condition = self.core.actions.control(loop.op).continues
         assert condition is not None
         continues = self._with(self._locals, condition)
@@ -360,7 +358,6 @@ class Sequencer:
     # -------------------------------------------------------------- ending
 
     def _end(self) -> None:
-        """End the oldest item in flight."""
         flight = self.in_flight.popleft()
         item = flight.item
         if isinstance(item, EngineInstruction) and not self.queue.is_ring:
@@ -464,13 +461,13 @@ class Sequencer:
             core.listener.did_run(instruction.op, core.plan.written_by(instruction.op, core.env))
 
     def clear(self, action: Action) -> None:
-        """Overwrite an instruction's operands in the environment with the pattern."""
+        """Overwrite an action's operands in `env` with the pattern of unwritten memory."""
         for tile in map(self.core.memory.tile, action.touched):
             if tile is not None:
                 tile.leave()
 
     def _with(self, registers: dict[int, Any], function: Callable[[Env], _T]) -> _T:
-        """Call a function while registers hold the values that are private to the queue."""
+        """Call a function with the environment, in which `registers` are set during the call."""
         env = self.core.env
         before = {slot: env[slot] for slot in registers}
         for slot, value in registers.items():
@@ -483,7 +480,7 @@ class Sequencer:
 
 
 def settle(group: Sequence[Arrival]) -> None:
-    """Settle a meeting at which all members have arrived."""
+    """Run the instructions of a `Meeting` at which all cores have arrived."""
     runners: list[Runner] = []
     here: dict[Core, Meeting] = {}
     for member in group:
@@ -512,7 +509,6 @@ def settle(group: Sequence[Arrival]) -> None:
 
 
 def _text(item: Item) -> str:
-    """Describe an item."""
     if isinstance(item, EngineInstruction):
         return f"{item.mnemonic} ({item.number}, {place_of(item.op)})"
     assert isinstance(item, QueueLoop)

@@ -26,7 +26,7 @@ class Binding:
     """The properties of an instruction that are known before a run."""
 
     def __init__(self, slots: Slots, op: NisaOp, history: Any = None):
-        """Bind an instruction. `history`: its dependence on earlier ones (see `registry.py`)."""
+        """Bind an instruction. `history` is the result of `history_of` (`registry.py`)."""
         self.op = op
         self.slots = slots
         self.history = history
@@ -164,7 +164,7 @@ class Binding:
 
     @property
     def cores(self) -> range:
-        """The cores that the kernel is launched on."""
+        """The numbers of the cores that the kernel is launched on."""
         return range(self.slots.kernel.core[1])
 
     def core_slot(self) -> int:
@@ -172,11 +172,11 @@ class Binding:
         return self.slots.named("core")
 
     def watch_slot(self) -> int:
-        """Return the slot that holds the run's RaceWatch, or None without one."""
+        """Return the slot of the run's RaceWatch; a run without one has None in the slot."""
         return self.slots.named("watch")
 
     def shared_number(self, value: SSAValue) -> int:
-        """Return the number of an operand's tensor that is equal on all cores; see `Slots`."""
+        """Return the number that identifies an operand's tensor on all cores; see `Slots`."""
         return self.slots.shared_number(base_of(value))
 
     # ---------------------------------------------------------------- slots of tiles

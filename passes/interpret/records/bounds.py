@@ -15,7 +15,7 @@ from nkijit.passes.interpret.records.environment import Array
 from nkijit.passes.interpret.records.errors import OutOfBoundsError
 
 Places = tuple[Array, Array]
-"""The partition and the number within the partition of elements of a tile."""
+"""For some elements of a tile: their partitions, and their numbers within the partition."""
 
 
 def index_places(part: DynamicPart, count: int, group: int) -> Places:
@@ -23,7 +23,7 @@ def index_places(part: DynamicPart, count: int, group: int) -> Places:
 
     Args:
         part: the part of the address that the tile determines.
-        count: the number of indices of the view, with tensor indirection those of a partition.
+        count: the number of indices of the view; with tensor indirection, per partition.
         group: the number of partitions that share the indices of tensor indirection.
 
     Both arrays have the shape of the indices.
@@ -112,7 +112,10 @@ def _help(op: NisaOp, part: DynamicPart) -> str:
 
 
 def numbers_wanted(index: SSAValue, op: NisaOp, end: int) -> str:
-    """Return the help for an index of an instruction that cannot skip indices."""
+    """Return the help text for an index out of bounds, for instructions without `oob_mode`.
+
+    `end` is the first index that is too large.
+    """
     return (
         f"let {_shown(index)} hold numbers from 0 to {end - 1}; {op.name} has no oob_mode=, with "
         "which it could leave out others"

@@ -124,7 +124,7 @@ class Views:
         self.offsets.append(offset)
 
     def by_place(self) -> dict[int, int]:
-        """Return the slots of the views by base and offset."""
+        """Return the slot of each view, by the view's base and offset as one number (`_place`)."""
         places = map(_place, self.bases, self.offsets)
         return dict(zip(places, self.slots, strict=True))
 
@@ -305,7 +305,6 @@ class Slots:
     def _views_with_layout(
         self, access: AccessPattern, dtype: DType, stored: np.dtype[Any], base: SSAValue
     ) -> Views:
-        """Return the group of views with the shape and strides of a pattern."""
         of = info_of(base).dtype
         if dtype is not of and (
             stored.itemsize != dtype.itemsize or self.stored(of).itemsize != of.itemsize
@@ -387,6 +386,6 @@ class Slots:
 
 
 def _view_as(base: SSAValue, dtype: DType) -> Operation:
-    """Return the first view that reads an allocation as another data type."""
+    """Return the first view of allocation `base` with data type `dtype`."""
     views = (use.operation for use in base.uses if isinstance(use.operation, ViewOp))
     return next(view for view in views if info_of(view.result).dtype is dtype)

@@ -13,18 +13,18 @@ class InterpretationError(Exception):
 
 
 class FoundError(InterpretationError):
-    """An error whose text is a finding, the first of its `args`."""
+    """An error whose text is a finding, the first entry of `args`."""
 
     def __init__(self, finding: Diagnostic, *others: object):
         super().__init__(finding, *others)
 
     @property
     def finding(self) -> Diagnostic:
-        """The finding."""
+        """The finding that is the text of the error."""
         return self.args[0]
 
     def reword(self, finding: Diagnostic) -> None:
-        """Replace the finding by the same one in other words."""
+        """Replace the finding by `finding`, which reports the same error in other words."""
         self.args = (finding, *self.args[1:])
 
     def __str__(self) -> str:
@@ -43,12 +43,12 @@ class OutOfBoundsError(FoundError):
 
     @property
     def element(self) -> int:
-        """The number of the first selected element among those that the index can address."""
+        """The number of the first element that the wrong index selects; see `elements`."""
         return self.args[1]
 
     @property
     def elements(self) -> int:
-        """The number of elements that the index can address."""
+        """The number of elements that the index can address, which are numbered from 0."""
         return self.args[2]
 
 

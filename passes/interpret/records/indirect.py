@@ -41,9 +41,12 @@ class Indirect:
     slots: list[tuple[int, tuple[int, ...]]]
     """The slots from which the instruction reads the elements, each with the shape of its array."""
     held: Callable[[], Places]
-    """Returns the elements of the index tile that indices are read from."""
+    """Returns the elements of the index tile from which the indices are read."""
     rows: int
-    """The slot of a view of all elements that indices can select; dim 0 is the index."""
+    """The slot of a view of all elements that indices can select.
+
+    Indices select along dim 0 or, with tensor indirection, in the free dimensions.
+    """
     index: Callable[[Env], Any]
     selected: tuple[int, ...]
     """The shape of the selected elements."""
@@ -150,7 +153,7 @@ class Indirect:
         return everything[tensor_places(index, self.free)]
 
     def _refuse(self, index: Any, wrong: Array) -> NoReturn:
-        """Raise the error for an index, or for those of a vector, that are `wrong`."""
+        """Raise the error for `index`; `wrong` is a mask of the indices out of bounds."""
         raise out_of_bounds(
             self.op,
             self.name,
@@ -167,7 +170,8 @@ def make_indirect(
 ) -> tuple[Indirect, tuple[int, ...] | None]:
     """Return an `Indirect` for an operand in a shape.
 
-    The second result is the shape to reshape to at run time, if no view has the shape.
+    The second result is `shape` if the operand must be reshaped at run time, because no view has
+    this shape; else None.
     """
     view = value.owner
     assert isinstance(view, ViewOp)
@@ -212,7 +216,7 @@ def make_indirect(
 
 
 def merged_free_dims(access: AccessPattern) -> AccessPattern:
-    """Return a tile's pattern as (partitions, free elements) if a view can have that shape."""
+    """Return a tile's pattern in the shape (partitions, free elements); unchanged if impossible."""
     try:
         return access.reshape((access.shape[0], math.prod(access.shape[1:])), on_chip=True)
     except ViewError:
@@ -230,7 +234,7 @@ def tensor_places(index: Array, free: tuple[int, ...]) -> tuple[Array, ...]:
 def index_reader(
     slots: Slots, op: Operation, view: ViewOp, part: DynamicPart
 ) -> Callable[[Env], Any]:
-    """Return a function that reads the indices of a view, for the operation that uses it."""
+    """Return a function that reads the indices of a view, which is an operand of `op`."""
     if not is_tile(part.index):
         return slots.register_reader(part.index, op)
     info = info_of(part.index)
@@ -268,7 +272,7 @@ class Located(NamedTuple):
     shape: tuple[int, ...]
     """The shape that the instruction requests."""
     reshape: tuple[int, ...] | None
-    """The shape to reshape to at run time, if no view has it; None otherwise."""
+    """The shape to which the array is reshaped at run time; None if a view has `shape`."""
 
 
 Locate = Callable[[str, SSAValue, tuple[int, ...]], int]
@@ -276,11 +280,11 @@ Locate = Callable[[str, SSAValue, tuple[int, ...]], int]
 
 
 def with_indirects(op: NisaOp, step: Step, found: list[Located], locate: Locate) -> Step:
-    """Return a step that computes the addresses of an instruction's operands, then runs it.
+    """Return a step that computes the addresses of operands, then runs the instruction.
 
     Args:
         op: the instruction.
-        step: the computation once its operands are in place.
+        step: computes the instruction on operands that are in their slots.
         found: the operands with run-time addresses; `locate` may add to this list.
         locate: returns the slot of another operand.
     """
@@ -318,7 +322,10 @@ def with_indirects(op: NisaOp, step: Step, found: list[Located], locate: Locate)
 
 
 def _restorer(op: NisaOp, locate: Locate) -> Callable[[Env, Array], Callable[[], None] | None]:
-    """Return a function that saves and restores the destination rows that are out of bounds."""
+    """Return a function that saves the destination, and returns a function that restores it.
+
+    Only the elements that are False in the given mask are restored.
+    """
     name, value = next(
         (f.name, value) for f, value in op.given_operands() if f.role is not Role.read
     )

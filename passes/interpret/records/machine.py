@@ -51,18 +51,18 @@ class Meeting:
     """The key of the meeting: cores that wait with equal keys wait for each other."""
     members: frozenset[Core]
     settle: Settle
-    """Completes the meeting. Called once, on one member, with the meetings of all members."""
+    """Completes the synchronisation. Called once, with the `Meeting` of each member."""
     offer: Any = None
     """The data that the core contributes to the meeting."""
 
     @property
     def place(self) -> str:
-        """The waiting instruction, with its line in the kernel."""
+        """A text with the name of the waiting instruction and its line in the kernel."""
         return place_of(self.op)
 
 
 def place_of(op: Operation) -> str:
-    """Return an instruction with its line in the kernel."""
+    """Return a text with the name of an instruction and its line in the kernel."""
     places = positions(op.location)
     return f"{op.name} at {places[0]}" if places else op.name
 
@@ -72,11 +72,11 @@ Runner = Generator[Meeting, None, None]
 
 @dataclass(slots=True)
 class Team:
-    """The cores of a run, each with the meeting at which the core waits."""
+    """The cores of a run, each with the `Meeting` at which the core waits."""
 
     runners: dict[Core, Runner]
     threaded: bool = False
-    """True to run cores in threads between meetings, if there are several CPUs."""
+    """True to run cores in threads between synchronisations, if there are several CPUs."""
     waiting: dict[Core, Meeting] = field(default_factory=dict[Core, Meeting])
     cores: frozenset[Core] = field(init=False)
 
@@ -98,7 +98,7 @@ class Team:
                 raise self._deadlock()
 
     def _advance(self, ready: Sequence[Core]) -> Iterator[Meeting | None]:
-        """Run each core up to its next meeting; yields the meeting, or None at the core's end."""
+        """Run each core up to its next `Meeting`, and yield this; None at the core's end."""
         runners = [self.runners[core] for core in ready]
         if not self.threaded or len(runners) == 1:
             return (next(runner, None) for runner in runners)
@@ -116,7 +116,7 @@ class Team:
             raise InterpretationError(f"{meeting.place} runs on {core}, which is in no group of it")
 
     def _settle(self) -> list[Core]:
-        """Settle the meetings with all members present; returns the cores that can continue."""
+        """Settle each `Meeting` with all members present; returns the cores that can continue."""
         ready: list[Core] = []
         for core in sorted(self.waiting, key=_order):
             meeting = self.waiting.get(core)
@@ -163,7 +163,6 @@ class _Threads:
     def map(
         self, function: Callable[[Runner], Meeting | None], runners: Sequence[Runner]
     ) -> Iterator[Meeting | None]:
-        """Call a function with each runner, in threads; returns the results in order."""
         if self._pool is None:
             self._pool = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="nkijit-core")
         is_over = threading.Event()
@@ -201,5 +200,5 @@ if sys.platform != "win32":
 
 
 def run_together(runners: Sequence[tuple[Core, Runner]], *, threaded: bool = False) -> None:
-    """Run the cores of all ranks to their end; `threaded` uses threads between meetings."""
+    """Run the cores of all ranks to their end; `threaded`: in threads between synchronisations."""
     Team(dict(runners), threaded and (os.cpu_count() or 1) > 1).run()

@@ -199,7 +199,7 @@ class Matmul:
     moving: Source | Scaled
     into: Destination
     added: Array | bool
-    """Where the product is added to the contents of `into`: True, False (nowhere), or a mask."""
+    """Where the product is added to the contents of `into`: True (everywhere), False, or a mask."""
     previous: Source | None
     """The previous contents of `into`; None if the product is added to no element."""
 
@@ -221,7 +221,7 @@ class Reduce:
 
 @dataclass(frozen=True, slots=True)
 class Gather:
-    """A gather in each partition: the elements at the indices in another tile, as stored."""
+    """A gather of stored elements in each partition, at the indices in another tile."""
 
     data: Source
     indices: Source
@@ -248,7 +248,7 @@ class Opaque:
 
 @dataclass(frozen=True, slots=True)
 class Meets:
-    """An instruction that waits for other cores or ranks; `drive` yields the meeting."""
+    """An instruction that waits for other cores or ranks; `drive` yields its `Meeting`."""
 
     drive: Callable[[Env], Runner]
 

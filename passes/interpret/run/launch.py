@@ -94,8 +94,8 @@ class Launch:
     ) -> Any:
         """Run on one rank; see `Plan.run`.
 
-        A race between two cores ends the run with an error. With `tell`, the function gets the race
-        and the run continues. With `sanitize`, reading or returning unwritten data raises
+        A race between two cores ends the run with an error. If `tell` is given, it is called with
+        the race instead. With `sanitize`, reading or returning unwritten data raises
         UnwrittenError.
         """
         if len(self._plans) == 1 and not sanitize:

@@ -1,7 +1,7 @@
 """Finds inputs of a run that share memory although the kernel writes one of these inputs.
 
-A kernel that reads one of these inputs may or may not see writes to the other one: instructions are
-ordered if they use the same tensor, and arguments are different tensors.
+A kernel that reads one of them may or may not see writes to the other one: instructions are ordered
+only if they use the same tensor, and inputs are different tensors.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def overlap_of(
 
 
 def _may_overlap(inputs: Sequence[tuple[str, bool]], arrays: Sequence[Any]) -> bool:
-    """Return False if a written array certainly shares no memory with another one; fast."""
+    """Return False if certainly no written array shares memory with another array; fast."""
     for (_, is_written), array in zip(inputs, arrays, strict=False):
         if is_written:
             for other in arrays:

@@ -59,7 +59,7 @@ class _Use:
         return _Use(tensor, value, writes, access.shape, access.strides, access.offset, size)
 
     def units(self, marks: Array) -> Array:
-        """Return the marks of all elements that the operand may touch; units are the last axis."""
+        """Return the marks of all elements that the operand may touch; the last axis has units."""
         item = marks.itemsize
         step = self.size * item
         strides = (*(stride * step for stride in self.strides), item)
@@ -85,8 +85,6 @@ class Contested:
 
 
 class _Access(NamedTuple):
-    """An operation's use of a shared tensor in the program."""
-
     op: Operation
     value: SSAValue
     role: Role
@@ -238,7 +236,7 @@ class RaceWatch:
             self._marks.pop((tensor, core), None)
 
     def marks(self, tensor: int, core: int) -> _Marks:
-        """Return the marks of a core for a use of a tensor, since the last barrier."""
+        """Return the marks of a core's uses of a tensor since the last barrier."""
         marks = self._marks.get((tensor, core))
         if marks is None:
             units = self.memory[tensor].size // self.contested.units[tensor]

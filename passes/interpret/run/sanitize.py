@@ -253,7 +253,10 @@ class CoreSanitizer(Tracker):
         )
 
     def _in_bounds(self, op: NisaOp) -> Array | None:
-        """Return a row-major mask of the elements with index vectors in bounds; None for all."""
+        """Return a mask, in row-major order, of the elements whose vector indices are in bounds.
+
+        None if all are in bounds.
+        """
         valid = None
         for value, view in self._dynamics(op):
             if view.kind is not Indirection.vector:

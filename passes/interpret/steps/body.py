@@ -70,14 +70,14 @@ class Body:
     observer: int
     """The slot of the run's observer; its value is None in a run without an observer."""
     native: int
-    """The slot of the native code's data in a run; None in a run without native code."""
+    """The slot of the native code's data; its value is None in a run without native code."""
     ops: list[Operation] = field(default_factory=list[Operation])
     forms: list[StepForm] = field(default_factory=list[StepForm])
     """The form of each operation (see `StepForms`); loops and other non-instructions share none."""
     frames: list[Frame] = field(default_factory=list[Frame])
     """The frame of each operation: a function that selects the slots that its form uses."""
     drivers: dict[int, Driver] = field(default_factory=dict[int, Driver])
-    """The drivers of steps at which cores meet, by position; a driver replaces the form's step."""
+    """The drivers of steps that synchronise cores, by position; they replace the form's step."""
     loops: dict[int, Loop] = field(default_factory=dict[int, "Loop"])
     """The loops among the steps, by the position of the step."""
     resolved: dict[Operation, list[tuple[SSAValue, Indirect]]] = field(
@@ -91,7 +91,7 @@ class Body:
     fast: list[Step] = field(default_factory=list[Step])
     """The steps of a run with native code; empty before native code exists."""
     fast_drivers: dict[int, Driver] = field(default_factory=dict[int, Driver])
-    """The drivers of steps in `fast` at which cores meet, by position."""
+    """The drivers of steps in `fast` that synchronise cores, by position."""
 
     def all(self) -> Iterator[Body]:
         """Yield this body and all nested bodies."""
@@ -125,7 +125,7 @@ class Body:
                 yield op, step, body.drivers.get(position)
 
     def run(self, env: Env) -> None:
-        """Run all steps. Allowed only for bodies without meetings of cores."""
+        """Run all steps. Allowed only for bodies that do not synchronise cores."""
         observer: Observer | None = env[self.observer]
         if observer is None:
             if env[self.native] is None:
@@ -163,7 +163,7 @@ class Body:
             step(env)
 
     def drive(self, env: Env) -> Runner:
-        """Run all steps, and yield each meeting, which the caller must settle before resuming."""
+        """Run all steps, and yield each `Meeting`, which the caller must settle before resuming."""
         observer: Observer | None = env[self.observer]
         drivers = self.drivers
         if not drivers and observer is None:
@@ -225,7 +225,10 @@ def _compile_into(slots: Slots, forms: StepForms, block: Block, body: Body) -> N
 def _with_addresses(
     form: StepForm, op: NisaOp, binding: Binding, body: Body
 ) -> tuple[StepForm, Driver | None]:
-    """Wrap an instruction with its own form: compute run-time addresses, and add `_discarding`."""
+    """Return the form and driver of an instruction that does not share its form.
+
+    They also compute run-time addresses, and run the step of `_discarding`.
+    """
     record, found, slots = form.record, binding.indirects, binding.slots
     driver = record.drive if isinstance(record, Meets) else None
     if found:
@@ -335,7 +338,7 @@ def runaway(op: Operation, limit: int) -> InterpretationError:
 
 
 def too_many(op: Operation, limit: int) -> InterpretationError:
-    """Return the error for loops that exceed `limit` iterations in total; `op` is the last."""
+    """Return the error for loops that exceed `limit` iterations in total; `op` is the last loop."""
     return failure(
         op,
         f"the loops of the run would go through more than {limit} iterations together; "
@@ -384,13 +387,13 @@ class CountedLoop:
         return found
 
     def run(self, env: Env) -> None:
-        """Run the loop. Allowed only for bodies without meetings of cores."""
+        """Run the loop. Allowed only for bodies that do not synchronise cores."""
         for number in self.enter(env):
             env[self.index] = number
             self.body.run(env)
 
     def drive(self, env: Env) -> Runner:
-        """Run the loop, and yield each meeting of cores."""
+        """Run the loop, and yield each `Meeting` of cores."""
         for number in self.enter(env):
             env[self.index] = number
             yield from self.body.drive(env)
@@ -421,12 +424,12 @@ class ConditionalLoop:
         return True
 
     def run(self, env: Env) -> None:
-        """Run the loop. Allowed only for bodies without meetings of cores."""
+        """Run the loop. Allowed only for bodies that do not synchronise cores."""
         for _ in self._iterations(env):
             self.body.run(env)
 
     def drive(self, env: Env) -> Runner:
-        """Run the loop, and yield each meeting of cores."""
+        """Run the loop, and yield each `Meeting` of cores."""
         for _ in self._iterations(env):
             yield from self.body.drive(env)
 

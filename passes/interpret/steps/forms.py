@@ -69,7 +69,7 @@ class StepForm:
 
 
 def record_at(form: StepForm, frame: Frame, op: NisaOp, slots: Slots) -> Record | None:
-    """Return the record of an instance, with slots of the environment."""
+    """Return the record of instruction `op`, with slots of the environment, not of the frame."""
     numbers = form.operands
     if numbers is None:
         return form.record
@@ -80,7 +80,7 @@ def record_at(form: StepForm, frame: Frame, op: NisaOp, slots: Slots) -> Record 
 
 
 def step_at(form: StepForm, frame: Frame) -> Step:
-    """Return the step of an instance of a form, as a function of the environment."""
+    """Return the step of the instruction with frame `frame`, as a function of the environment."""
     if frame is whole:
         return form.step
     step = form.step
@@ -202,7 +202,6 @@ class StepForms:
 
 
 def _operands_of(part: Any) -> list[Source | Destination]:
-    """Return the operands that occur in a record, or in a part of a record."""
     if isinstance(part, (Source, Destination)):
         return [part]
     parts: Iterable[Any] = ()
@@ -214,7 +213,7 @@ def _operands_of(part: Any) -> list[Source | Destination]:
 
 
 def _moved(part: Any, slot: Callable[[int], int], tiles: Mapping[SSAValue, OperandTile]) -> Any:
-    """Return a record, or a part of a record, with its slots and tiles replaced."""
+    """Return a record, or a part of one, with slots replaced by `slot` and tiles by `tiles`."""
     if isinstance(part, (Source, Destination)):
         tile = None if part.tile is None else tiles[part.tile.value]
         return replace(part, slot=slot(part.slot), tile=tile)

@@ -51,7 +51,7 @@ class Inner(Enum):
 
 @dataclass(frozen=True, slots=True)
 class OperandForm:
-    """An operand: the name of its stored data type, and its layout."""
+    """The properties of an operand in a form: its stored data type, and its layout."""
 
     element: str
     inner: Inner
@@ -64,7 +64,7 @@ class Fold:
     loop: int
     """The index of the reducing NumPy loop among the loops that the form calls."""
     first: bool
-    """True if the reduction begins with the row's first element; False if with a number."""
+    """True if the reduction begins with the row's first element; False if with `start`."""
     start: int = -1
     """The index, among the form's numbers, of the initial value of the reduction.
 
@@ -74,7 +74,7 @@ class Fold:
 
 @dataclass(frozen=True, slots=True)
 class AccumulatorForm:
-    """The use of accumulators for each row; operands are given by their index."""
+    """The use of one accumulator register per row; operands are given by their indices."""
 
     registers: int
     start: int | None
@@ -93,7 +93,7 @@ class AccumulatorForm:
 
 @dataclass(frozen=True, slots=True)
 class RowForm:
-    """A graph over elements, whose results are stored, and reduced for each row."""
+    """An element-wise graph whose results are stored, and can be reduced for each row."""
 
     rows: int
     """The number of loops over rows."""
@@ -113,7 +113,7 @@ class RowForm:
     """
     accumulators: AccumulatorForm | None = None
     reduced: tuple[Fold, int, bool, bool] | None = None
-    """The reduction of each row: fold, operand, whether to negate, and whether to divide.
+    """The reduction of rows: (fold, written operand, whether to negate, whether to divide).
 
     The divisor is the last number of the form.
     """
@@ -142,7 +142,7 @@ class TransposeForm:
 
 @dataclass(frozen=True, slots=True)
 class MatmulForm:
-    """Operand 0 transposed times operand 1 into operand 2, all float32, by NumPy's own loop."""
+    """A float32 product by NumPy's loop: operand 2 = transposed operand 0 times operand 1."""
 
 
 NativeForm = RowForm | CopyForm | TransposeForm | MatmulForm
@@ -153,9 +153,10 @@ CHEAP = (*LOADS, "number", "literal")
 
 
 def segments_of(form: RowForm) -> tuple[list[list[int]], dict[int, int]]:
-    """Group nodes into segments that end with calls; number the nodes that are stored in scratch.
+    """Group nodes into segments; number the nodes whose values are stored in scratch memory.
 
-    The calls at a segment's end have operands that the segment computes.
+    A segment ends with calls of NumPy loops. Their operands are computed in this segment or in
+    earlier ones.
     """
     level: list[int] = []
     for node in form.nodes:

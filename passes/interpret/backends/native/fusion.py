@@ -80,7 +80,7 @@ class Fusion:
             for base in written:
                 self._writers.setdefault(base, []).append(number)
         self.moved_to: dict[int, tuple[int, int]] = {}
-        """For each base, the range of items (first, last) to which its use was extended."""
+        """For each base, the range (first, last) of items to which fusion has extended its use."""
 
     def run(self) -> list[Item]:
         """Fuse the instructions; returns the remaining items."""
@@ -97,10 +97,7 @@ class Fusion:
     # ---------------------------------------------------------------- properties of tiles
 
     def _sole_result(self, number: int) -> tuple[NativeInstruction, StridedTile] | None:
-        """Return an instruction that alone writes a temporary tile completely, and the tile.
-
-        None if item `number` is not such an instruction.
-        """
+        """Return item `number` and its result, a temporary tile that it alone writes; else None."""
         item = self.items[number]
         if not isinstance(item, (Rows, Moved, Transposed, Product)):
             return None
@@ -150,12 +147,11 @@ class Fusion:
         return item is not None and any(tile.may_overlap(other) for other in item.reads)
 
     def _lives(self, tile: StridedTile, first: int, last: int) -> None:
-        """Extend the use of a tile's base to the items from `first` to `last`."""
+        """Record that the base of a tile is in use at the items from `first` to `last`."""
         low, high = self.moved_to.get(tile.base, (first, last))
         self.moved_to[tile.base] = min(low, first), max(high, last)
 
     def _replace(self, number: int, item: NativeInstruction | None) -> None:
-        """Replace an instruction by another instruction, or remove it."""
         old = self.items[number]
         assert old is not None
         for table, bases in zip((self._readers, self._writers), _bases(old), strict=True):
@@ -173,7 +169,7 @@ class Fusion:
     # ---------------------------------------------------------------- fusion
 
     def _forward(self, number: int) -> None:
-        """Replace reads of a copy by reads of the copy's source."""
+        """If item `number` is a copy, let its readers read its source, and remove the copy."""
         result = self._sole_result(number)
         if result is None or not isinstance(result[0], Moved):
             return
@@ -208,7 +204,7 @@ class Fusion:
         self._lives(source, number, readers[-1])
 
     def _fuse(self, number: int) -> None:
-        """Move the computation of a value into the only instruction that uses it."""
+        """Move the computation of item `number` into the only instruction that reads its result."""
         result = self._sole_result(number)
         if result is None:
             return
@@ -238,7 +234,7 @@ class Fusion:
             self._lives(source, number, readers[0])
 
     def _write_directly(self, number: int) -> None:
-        """Let an instruction write its results to the destination of a copy instead."""
+        """If only a copy reads the result of item `number`, write it to the copy's destination."""
         result = self._sole_result(number)
         if result is None:
             return
@@ -263,7 +259,7 @@ class Fusion:
         self._lives(into, number, readers[0])
 
     def _remove_unread(self, number: int) -> None:
-        """Remove an instruction whose results nothing reads."""
+        """Remove item `number` if nothing reads its result."""
         result = self._sole_result(number)
         if result is None or self._readers.get(result[1].base):
             return
@@ -294,9 +290,9 @@ def _is_possible(item: NativeInstruction) -> bool:
 
 
 def _through_copy(view: StridedTile, copy: StridedTile, source: StridedTile) -> StridedTile | None:
-    """Return a view of a copy as a view of the copy's source.
+    """Return the elements of `source` that correspond to `view`, a view of its copy.
 
-    None if that view is not a strided tile.
+    None if these elements do not form a strided tile.
     """
     if view.same_place(copy):
         return replace(source, element=view.element)
@@ -331,7 +327,10 @@ def _through_copy(view: StridedTile, copy: StridedTile, source: StridedTile) -> 
 
 
 def _fused(first: Rows, tile: StridedTile, second: Rows) -> Rows | None:
-    """Return two instructions as one, in which `tile`, the first one's result, is only a node."""
+    """Return one instruction for `first` and `second` that does not store `tile`, or None.
+
+    `tile` is the result of `first`, which `second` reads.
+    """
     places = [n for n, operand in enumerate(second.tiles) if operand.base == tile.base]
     if len(first.graph.nodes) + len(second.graph.nodes) > MOST_NODES:
         return None

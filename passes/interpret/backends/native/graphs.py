@@ -61,7 +61,7 @@ class Graph:
         return len(self.nodes) - 1
 
     def call(self, ufunc: np.ufunc, result: str, inputs: tuple[int, ...]) -> int:
-        """Return the node that calls an inner loop of a NumPy ufunc."""
+        """Return the node that calls a ufunc's inner loop on `inputs`; `result` is its type."""
         types = "".join(self.nodes[i].type for i in inputs)
         signature = f"{types}->{result}"
         try:
@@ -85,7 +85,7 @@ _INLINE: dict[np.ufunc, str] = {
     np.sqrt: "sqrt",
     np.reciprocal: "reciprocal",
 }
-"""The operation of each ufunc of floats whose results IEEE 754 determines."""
+"""The node name for each ufunc of floats with results that IEEE 754 determines."""
 _COMPARED: dict[np.ufunc, str] = {
     np.equal: "equal",
     np.not_equal: "not_equal",
@@ -102,7 +102,7 @@ _BITS: dict[np.ufunc, str] = {
     np.left_shift: "left_shift",
     np.right_shift: "right_shift",
 }
-"""The operation of each ufunc on bits."""
+"""The node name for each ufunc of bit patterns."""
 _LOGICAL: dict[np.ufunc, str] = {
     np.logical_and: "and",
     np.logical_or: "or",
@@ -116,7 +116,7 @@ _OF_INTEGERS: dict[np.ufunc, str] = {
     np.maximum: "maximum",
     np.minimum: "minimum",
 }
-"""The operation of each ufunc of 64-bit integers."""
+"""The node name for each ufunc of 64-bit integers."""
 _SCALARS: dict[str, Any] = {
     "f": np.float32,
     "d": np.float64,
@@ -171,7 +171,7 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         self.node = Traced(self.graph, other)._converted(self.type)
 
     def of(self, value: Any, common: str) -> int:
-        """Return the node of an operand: a traced value, or a number in NumPy's type for it."""
+        """Return the node of a traced value or a number; `common` is the type of Python numbers."""
         if isinstance(value, Traced):
             return value.node
         number: Any = value

@@ -36,7 +36,7 @@ MOST_BYTES = 4
 
 
 class UnsupportedError(Exception):
-    """An instruction that NumPy must compute."""
+    """Native code does not support an instruction, so NumPy must compute it."""
 
 
 @dataclass
@@ -71,7 +71,7 @@ class StridedTile:
 
     @property
     def reach(self) -> tuple[int, int]:
-        """Offsets of the first byte, and of the byte after the last element's first byte."""
+        """The lowest byte offset of an element, and one more than the highest byte offset."""
         spans = [s * (n - 1) for s, n in zip(self.strides, self.shape, strict=True)]
         low, high = sum(s for s in spans if s < 0), sum(s for s in spans if s > 0)
         return self.offset + low, self.offset + high + 1
@@ -147,7 +147,7 @@ class NativeInstruction:
 
 @dataclass
 class Rows(NativeInstruction):
-    """An element-wise graph, with operations on the rows of its results."""
+    """An element-wise graph whose results can be reduced or accumulated for each row."""
 
     graph: Graph = field(default_factory=Graph)
     numbers: list[int] = field(default_factory=list[int])
@@ -213,7 +213,10 @@ def row_entry(
     reduced: tuple[Fold, int, bool, bool] | None,
     length: int,
 ) -> Entry:
-    """Return the table entry of loops over elements; a row has `length` elements."""
+    """Return the table entry of an instruction with the loops `dims`, `rows` of them over rows.
+
+    `strides` has the strides of each operand in these loops. A row has `length` elements.
+    """
     if not dims:
         dims, strides = [1], [[0] for _ in strides]
     if len(dims) > MOST_LOOPS:
@@ -257,7 +260,7 @@ class Reduced(Rows):
     fold: Fold | None = None
     negate: bool = False
     divided: bool = False
-    """True to divide the results by the last number."""
+    """True to divide the results by the last entry of `numbers`."""
     kept_dims: int = 1
     """The number of first dimensions of operand 0 that are not reduced."""
 
@@ -337,7 +340,7 @@ class Transposed(NativeInstruction):
 
 @dataclass
 class Product(NativeInstruction):
-    """Operand 0, (K, M), transposed, times operand 1, (K, N), into operand 2; all float32."""
+    """A float32 product: operand 2 = transposed operand 0 (K, M) times operand 1 (K, N)."""
 
     shape: tuple[int, int, int] = (1, 1, 1)
     """The sizes M, K and N."""
@@ -362,7 +365,10 @@ class Product(NativeInstruction):
 
 
 def as_matrix(tile: StridedTile, rows: int, size: int) -> tuple[int, int] | None:
-    """Return the strides of a tile as a matrix of `rows`; None if that requires a copy."""
+    """Return the row and the column stride, in bytes, of a tile as a matrix with `rows` rows.
+
+    None if that requires a copy. `size` is the column stride of a matrix with one column.
+    """
     if tile.shape[0] != rows:
         return None
     dims, (strides,) = merged(tile.shape[1:], [tile.strides[1:]])

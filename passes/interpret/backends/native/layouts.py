@@ -1,4 +1,4 @@
-"""Loops over several operands with elements in the same order."""
+"""Finds the fewest nested loops that visit the elements of several operands in the same order."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def refined(shapes: Sequence[Shape]) -> Shape | None:
 
 
 def strides_in(dims: Shape, shape: Shape, strides: Shape) -> list[int]:
-    """Return the strides of a tile in refined dimensions."""
+    """Return the strides of a tile in the dimensions `dims`, a refinement of its `shape`."""
     own = [(n, s) for n, s in zip(shape, strides, strict=True) if n != 1]
     found: list[int] = []
     position, inside = len(own) - 1, 1
@@ -49,8 +49,8 @@ def merged(
     """Return the fewest loops that visit the elements of all operands in the same order.
 
     Args:
-        dims: iterations of each loop.
-        strides: the strides of each operand.
+        dims: the number of iterations of each loop.
+        strides: for each operand, its stride in each loop.
     """
     counts: list[int] = []
     moved: list[list[int]] = [[] for _ in strides]

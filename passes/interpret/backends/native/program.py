@@ -43,7 +43,10 @@ class Program:
     """The slots whose array addresses native code uses as bases."""
 
     def sequence(self, items: Iterable[Item]) -> tuple[list[Step], dict[int, Driver]]:
-        """Return items as steps, and drivers by position; adjacent instructions form one step."""
+        """Return the steps that run the items, and the drivers of steps by position.
+
+        Adjacent native instructions become one step.
+        """
         drivers: dict[int, Driver] = {}
         sequence: list[Step] = []
         table: list[int] = []

@@ -35,7 +35,7 @@ from nkijit.passes.interpret.steps.body import Body
 
 
 class Compilable(Protocol):
-    """The interface of plans that the native compiler uses."""
+    """The members of a plan that the native compiler uses."""
 
     body: Body
     slots: Slots
@@ -79,13 +79,13 @@ class Native:
     changing: tuple[int, ...]
     """Slots used by native code that have different memory in each run."""
     lives: Mapping[int, tuple[int, int]]
-    """For each tensor, by slot, the positions to which fusion extended its use."""
+    """For each tensor, by slot: the (first, last) position to which fusion extended its use."""
     complete: bool
     """True if native code runs all instructions."""
     count: int
     """The number of instructions in native code."""
     refused: Mapping[str, int]
-    """The number of instructions that NumPy runs, by the reason why native code does not."""
+    """The number of instructions that NumPy runs, by the reason why native code cannot."""
 
     def enter(self, prepared: Env, env: Env) -> None:
         """Prepare an environment for native steps.
@@ -180,7 +180,7 @@ class _Translated:
 
 
 def _touched(op: Operation, slots: Slots) -> tuple[set[int], set[int]]:
-    """Return the bases that an operation, with nested operations, reads, and those it writes."""
+    """Return the bases that an operation and its nested operations read, and those they write."""
     read: set[int] = set()
     written: set[int] = set()
     for inner in op.walk():
@@ -200,13 +200,12 @@ class _Worker:
         self.begin()
 
     def begin(self) -> None:
-        """Start without a thread, also in a forked child, which has no threads."""
+        """Start without a thread. A forked child has no threads, so it starts again."""
         self._requests: queue.SimpleQueue[weakref.ref[Any] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
 
     def enqueue(self, plan: Compilable) -> None:
-        """Compile a plan in the background."""
         with self._lock:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="nkijit-native", daemon=True)
@@ -228,7 +227,7 @@ class _Worker:
             del plan
 
     def _stop(self) -> None:
-        """Stop the thread before the process ends, as LLVM must not run then."""
+        """Stop the thread, because LLVM must not run while the process ends."""
         if self._thread is None:  # in a forked child, which inherits the exit handler
             return
         while not self._requests.empty():

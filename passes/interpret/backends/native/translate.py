@@ -119,12 +119,11 @@ def _overlapping(into: Destination, sources: Sequence[Source | None]) -> bool:
 
 
 def _in_scratch(into: StridedTile) -> StridedTile:
-    """Return a scratch tile for results that must not be written while operands are read."""
+    """Return a scratch tile for results that must not overwrite `into` while operands are read."""
     return _dense(0, into.shape, into.element)
 
 
 def _dense(offset: int, shape: Shape, element: str) -> StridedTile:
-    """Return a contiguous tile in scratch memory."""
     strides: list[int] = []
     size = size_of(element)
     for count in reversed(shape):
@@ -140,7 +139,7 @@ def _scratch_bytes(tile: StridedTile) -> int:
 def _with_move(
     instruction: NativeInstruction, scratch: StridedTile, into: StridedTile
 ) -> list[NativeInstruction]:
-    """Return an instruction and, if its results are in scratch memory, a copy to `into`."""
+    """Return an instruction and, unless `scratch` is `into`, a copy from `scratch` to `into`."""
     if scratch is into:
         return [instruction]
     if isinstance(instruction, Rows):
@@ -165,7 +164,6 @@ class _Builder:
         self.numbers: list[int] = []
 
     def operand(self, tile: StridedTile) -> int:
-        """Add an operand and return its number."""
         self.tiles.append(known(tile))
         return len(self.tiles) - 1
 
@@ -178,11 +176,11 @@ class _Builder:
         return len(self.numbers) - 1
 
     def value(self, node: Node) -> Traced:
-        """Return the value of a node."""
+        """Add a node to the graph, and return its value."""
         return Traced(self.graph, self.graph.add(node))
 
     def read(self, source: Source) -> Traced:
-        """Return the values of an operand."""
+        """Add an operand or a constant, and return its float32 values."""
         if source.tile is None and source.lanes is None:
             constant: Any = source.constant
             if type(constant) is not np.float32:
@@ -193,11 +191,14 @@ class _Builder:
         return self.load(_tile(source, self.slots))
 
     def load(self, tile: StridedTile) -> Traced:
-        """Return the values of a tile."""
+        """Add a tile as an operand, and return its float32 values."""
         return self.value(Node("load", "f", detail=self.operand(tile)))
 
     def bits(self, source: Source, template: StridedTile) -> Traced:
-        """Return the stored bits of an operand with elements as wide as those of a tile."""
+        """Add an operand, and return its stored bits.
+
+        Its elements must have the width of the elements of `template`.
+        """
         width = size_of(template.element)
         kind = _UNSIGNED[width]
         if source.tile is None:
@@ -213,14 +214,14 @@ class _Builder:
         return self.value(Node("load_bits", kind, detail=len(self.tiles) - 1))
 
     def integers(self, source: Source) -> Traced:
-        """Return the integers of an operand as 64-bit integers."""
+        """Add an operand, and return its integers as 64-bit integers."""
         if source.tile is None:
             raise UnsupportedError("a constant operand")
         place = self.operand(_tile(source, self.slots))
         return self.value(Node("load_integer", "q", detail=place))
 
     def loop(self, ufunc: np.ufunc) -> int:
-        """Return the index of the ufunc's loop that combines two float32 numbers."""
+        """Return the index of a ufunc's loop for two float32 operands; add the loop if missing."""
         called = ufunc, "ff->f"
         loop_of(*called)
         if called not in self.graph.loops:
@@ -228,7 +229,7 @@ class _Builder:
         return self.graph.loops.index(called)
 
     def rows(self, value: Traced, into: StridedTile, shape: Sequence[int], **more: Any) -> Rows:
-        """Return the instruction that stores a value in a tile."""
+        """Return the instruction that stores `value` in `into`; `shape` begins with the rows."""
         self.tiles.append(known(into) if value.type == "f" else into)
         number = len(self.tiles) - 1
         rows = (shape[0], math.prod(shape[1:]))
@@ -354,7 +355,6 @@ def _accumulate(
     into: Destination,
     sources: Sequence[Source | None],
 ) -> None:
-    """Add the use of accumulators to an instruction."""
     if use.keeps_last:
         raise UnsupportedError("accumulators that keep the last result")
     elements = len(b.tiles)

@@ -39,10 +39,10 @@ from nkijit.passes.numerics.operators import (
 def compute(
     function: Function, sources: Sequence[Source], into: Destination, early: int, slots: Slots
 ) -> tuple[Step, int]:
-    """Call `function(*sources, out)`, and round the float32 `out` into a tile.
+    """Return a step that calls `function(*sources, out)`, and the slot of its float32 results.
 
-    The first `early` sources are read element by element before `out` is written. Returns the step,
-    and the slot that holds the float32 results after the step.
+    The step also rounds the results into the tile `into`. The function reads an element of the
+    first `early` sources before it writes this element of `out`.
     """
     direct = into.reshape is None and holds_float32(into, slots)
     if direct and _writes_in_place(into, sources, early):
@@ -285,9 +285,9 @@ def _accumulating(use: AccumulatorUse | None, step: Step, results: int, slots: S
 
 
 def _start(registers: Any, start: Source | float, slots: Slots) -> Step:
-    """Return a step that initialises the accumulators before the first write.
+    """Return a step that initialises the accumulators, before any result is written.
 
-    The tile that they are loaded from may be a part of the destination.
+    The tile `start` may be a part of the destination.
     """
     if isinstance(start, Source):
         initial = reader(start, slots)
@@ -318,7 +318,6 @@ def _write_out(registers: Any, into: Destination, negate: bool, slots: Slots) ->
 
 
 def _in_order(steps: Sequence[Step]) -> Step:
-    """Return one step that runs several steps in order."""
     parts = tuple(steps)
 
     def step(env: Env) -> None:

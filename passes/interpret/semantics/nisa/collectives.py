@@ -139,7 +139,7 @@ def _addresses(sources: Iterable[Source], env: Env) -> tuple[int, ...]:
 
 
 def _begin(b: Binding) -> Callable[[Mapping[Core, Meeting]], None]:
-    """Return a function that reads the sent data, and orders accesses for race detection."""
+    """Return a function that reads the data to send; race detection then forgets earlier uses."""
     tiles = [value for _, value in b.op.given_operands() if is_tile(value)]
     numbers = {b.shared_number(value) for value in tiles}
 
@@ -227,7 +227,7 @@ def _reduced(b: Binding) -> Callable[[Sequence[Array]], Array]:
 
 
 def _by_tensor(offers: Sequence[_Offer]) -> list[list[Array]]:
-    """Return the data of every rank for each tensor of a coalesced collective."""
+    """Return, for each tensor of a coalesced collective, the data that each rank sends."""
     return [list(arrays) for arrays in zip(*(offer.sent for offer in offers), strict=True)]
 
 

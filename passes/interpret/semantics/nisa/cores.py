@@ -35,7 +35,7 @@ def core_barrier(b: Binding) -> Meets:
 
 @dataclass(frozen=True, slots=True)
 class _Parcel:
-    """The data that a core sends, the receiving core, and the tile that receives data."""
+    """A core's part in an exchange: `data` goes to core `to`, and data of `sender` to `into`."""
 
     to: int
     sender: int

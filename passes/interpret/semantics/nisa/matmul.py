@@ -92,7 +92,7 @@ def _pass_through(b: Binding) -> Opaque:
 
 
 def _written(op: NisaOp, slots: Slots) -> None:
-    """Record that a Tensor Engine transpose writes dst, because later matmuls can add to it."""
+    """Record that a Tensor Engine transpose writes dst, because later matmuls can add to dst."""
     if engine_of(op, slots.target) is engine.tensor:
         slots.matmuls.mark(op.required("dst"))
 

@@ -28,7 +28,7 @@ def _statistics(x: Array, out: Array) -> None:
 
 
 def _moments(x: Array) -> tuple[int, Array | float, Array | float]:
-    """Return count, mean and variance * count; 0 for no elements, which is not documented."""
+    """Return count, mean and variance * count. Without elements (not documented), all are 0."""
     count = x.shape[1]
     if count == 0:
         return 0, 0.0, 0.0

@@ -1,4 +1,4 @@
-"""A function under construction, with its arguments, its loops, and its calls of NumPy's loops."""
+"""An LLVM function under construction: arguments, loops, and calls of NumPy's inner loops."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Function:
         b.position_at_end(after)
 
     def call_loop(self, loop: tuple[Any, Any], args: Sequence[Any], dims: Any, steps: Any) -> None:
-        """Call a NumPy loop with pointers, dimensions, and byte steps."""
+        """Emit a call of a ufunc's inner loop, with pointers, dimensions, and steps in bytes."""
         b = self.b
         pointers, sizes = self.array(BYTES, len(args)), self.array(I64, len(dims))
         strides = self.array(I64, len(steps))

@@ -54,7 +54,7 @@ def write_copy(form: CopyForm, f: Function) -> None:
 def _element_at(
     b: Any, pointer: Any, number: Any, inner: Inner, stride: Any, size: int, element: Any
 ) -> tuple[Any, Any, Any]:
-    """Return the arguments of a `Lanes.load` that begins at an element."""
+    """Return the arguments of `Lanes.load` for loads that begin at element `number`."""
     if inner is Inner.contiguous:
         return b.gep(pointer, [b.mul(number, I64(size))]), element, None
     return b.gep(pointer, [b.mul(number, stride)]), element, stride

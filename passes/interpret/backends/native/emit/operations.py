@@ -46,10 +46,10 @@ def _compare(word: str) -> Callable[..., Any]:
 
 
 def _extreme(word: str) -> Callable[..., Any]:
-    """Return the maximum or minimum operation; `word` is its comparison, ">" or "<".
+    """Return a function that emits a maximum (`word` is ">") or a minimum ("<").
 
-    The result is the first operand if the comparison holds or if the first operand is NaN, else the
-    second operand.
+    The result is the first operand if the comparison holds or if this operand is NaN, else the
+    second.
     """
 
     def extreme(lanes: Lanes, kind: str, x: Any, y: Any) -> Any:
@@ -85,7 +85,7 @@ def _absolute(lanes: Lanes, kind: str, x: Any) -> Any:
 
 
 def _built(method: str, of_integers: str | None = None) -> Callable[..., Any]:
-    """Return an operation that is one LLVM instruction; `of_integers` is for integers."""
+    """Return a function that emits the LLVM instruction `method`; `of_integers` for integers."""
 
     def build(lanes: Lanes, kind: str, *values: Any) -> Any:
         name = of_integers if of_integers is not None and kind == "q" else method
@@ -95,7 +95,7 @@ def _built(method: str, of_integers: str | None = None) -> Callable[..., Any]:
 
 
 def _shift(method: str) -> Callable[..., Any]:
-    """Return an operation that shifts logically; shifts by the width or more give 0."""
+    """Return a function that emits a logical shift; shifts by the width or more give 0."""
 
     def shift(lanes: Lanes, kind: str, x: Any, amount: Any) -> Any:
         b, element = lanes.b, ELEMENTS[kind]

@@ -98,7 +98,7 @@ class _RowWriter:
         self.scratch = scratch
         self.combines = form.accumulators is not None or form.reduced is not None
         self.row = f.b.gep(scratch, [I64(SPILLED * len(self.spilled))])
-        """The address, in the scratch memory, of the row's float32 results if they are reduced."""
+        """The scratch address at which a row's float32 results are stored for reductions."""
         self.filled = f.variable(I64(0))
 
     # -------------------------------------------------------- elements
@@ -118,7 +118,7 @@ class _RowWriter:
             b.store(self._number(use.number), registers)
 
     def _number(self, place: int, kind: str = "f") -> Any:
-        """Return a number of the instruction, given its index, in the type of a node."""
+        """Return number `place` of the instruction, in the node type `kind`."""
         word = self.numbers[place]
         if kind == "f":
             return self.b.bitcast(self.b.trunc(word, I32), F32)
