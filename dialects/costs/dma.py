@@ -159,7 +159,7 @@ def _transfer(
 
 
 class _Parts(NamedTuple):
-    """The descriptors of a transfer, by engine."""
+    """The distribution of a transfer's descriptors over the engines: each has `most` or `least`."""
 
     engines: int
     fullest: int

@@ -1,6 +1,6 @@
-"""Helps for views that cannot exist, by kind of mistake.
+"""Help texts for views that cannot exist, by kind of mistake.
 
-`{t}` is the place of the tensor's name; `named` fills it in.
+`{t}` is a placeholder for the tensor's name; `named` replaces it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ WHOLE_DIVISION = "divide sizes with //, which gives ints; / gives floats"
 
 
 class Help(str):
-    """A help for the current API; `classic` is the help for kernels of the classic API."""
+    """A help text for the current API; `classic` is the text for kernels of the classic API."""
 
     __slots__ = ("classic",)
 
@@ -36,7 +36,7 @@ class Help(str):
 
 
 def named(help: str, name: str, *, classic: bool) -> str:
-    """Return the help for an API with the name of the tensor that it is about."""
+    """Return the help text for the current or the classic API, with the tensor's name filled in."""
     text = help.classic if classic and isinstance(help, Help) else help
     return text.replace(TENSOR, name)
 
@@ -369,7 +369,7 @@ CONVERT = "convert the elements, with nisa.tensor_copy into a tile of the other 
 
 
 def for_ratio(ratio: int) -> str:
-    """Return the help for rows that hold no whole number of the wider elements."""
+    """Return the help for a view whose rows are not a whole number of the wider elements."""
     return f"slice and allocate the last dimension in multiples of {ratio} elements"
 
 
@@ -413,8 +413,8 @@ def for_partition_index(size: int, *, is_vector: bool) -> str:
     """Return the help for an index of partitions that is known only at run time.
 
     Args:
-        size: the elements of the index.
-        is_vector: whether it has one index per row.
+        size: the number of elements of the index.
+        is_vector: whether the index is a tile with one number for each row.
     """
     if size > 1 and not is_vector:
         return "to choose elements by a condition or a mask, write nl.where(condition, t, u)"

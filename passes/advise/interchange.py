@@ -52,7 +52,10 @@ class _Sunk:
 
     @property
     def inside(self) -> tuple[NisaOp, int]:
-        """An instruction in the chain's innermost loop, and the number of loops between the two."""
+        """An instruction in the chain's innermost loop, and the number of loops between the two.
+
+        These are further loops, which are not in the chain.
+        """
         items, between = self.outer.iterations[0], 0
         for at in self.inner:
             item = items[at]
@@ -257,7 +260,7 @@ class _Kernel:
             yield f"stationary tiles are loaded {left:,} times, not {saved.all_stationary:,}"
 
     def _repeated(self, order: Sequence[int]) -> dict[int, int]:
-        """Return the loads that repeat the previous load of their line, each with that load."""
+        """Map each load that repeats the previous load of its source line to that previous load."""
         contents = self._loaded()
         last: dict[LocationAttr, int] = {}
         found: dict[int, int] = {}
@@ -272,7 +275,7 @@ class _Kernel:
         return found
 
     def _loaded(self) -> dict[int, Hashable]:
-        """Return the loads that alone fill their tile, each with a key of the loaded bytes."""
+        """Map each load that alone fills its tile to a key of the loaded bytes."""
         if self._contents is None:
             places = {op: place for place, op in enumerate(self._ops)}
             self._contents = {}

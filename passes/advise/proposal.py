@@ -38,7 +38,7 @@ class Proposal:
 
 
 Line = tuple[LocationAttr, str | None]
-"""A source line and the name of a tile, because a line of a helper can access several tensors."""
+"""A source line and a tile's name: a line of a helper can access several tensors."""
 
 
 def place_of(location: LocationAttr) -> Position | None:

@@ -121,7 +121,7 @@ def _is_suppressed(diagnostic: Diagnostic, at: _AtLine) -> bool:
 
 
 def _about(comment: _Suppression, is_checked: Callable[[RuleText], bool]) -> Iterator[Diagnostic]:
-    """Yield the findings about a comment: an unknown rule, a rule with an error, or no use."""
+    """Yield the findings about a comment: an unknown or refused rule, or an unused comment."""
     where = (comment.position,)
     if not comment.rules:
         yield Diagnostic(UNKNOWN_RULE, "it names no rule", "ignore", where)

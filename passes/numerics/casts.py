@@ -150,7 +150,7 @@ def load_float16(array: Array) -> Array:
 
 @cache
 def float8_rounder(kept: np.dtype[Any]) -> Round:
-    """Return a function that rounds float32 to a one-byte float type as ml_dtypes does."""
+    """Return a function that rounds float32 to the one-byte float type `kept` like ml_dtypes."""
     # Take the 16 high bits of a float32 and set the last one if any bit below is set. This number
     # is on the same side of every tie between float8 values as the float32, so a table of the
     # 65536 patterns rounds exactly.
@@ -175,7 +175,7 @@ def float8_rounder(kept: np.dtype[Any]) -> Round:
 
 @cache
 def float8_loader(kept: np.dtype[Any]) -> Callable[[Array], Array]:
-    """Return a function that converts a one-byte float type to a new float32 array."""
+    """Return a function that converts the one-byte float type `kept` to a new float32 array."""
     table = np.arange(256, dtype=np.uint8).view(kept).astype(np.float32)
 
     def load(array: Array) -> Array:

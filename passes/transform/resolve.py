@@ -53,7 +53,7 @@ class _Use:
 
 
 class _CannotResolveError(Exception):
-    """The position of a used element is not affine in the indices."""
+    """Raised if the position of a used element is not affine in the loop indices."""
 
 
 class _Scope:

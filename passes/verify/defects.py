@@ -37,7 +37,7 @@ class Match(NamedTuple):
 
 
 Matcher = Callable[[KernelOp], Iterator[Match]]
-"""Yields the operations of a kernel that a defect affects."""
+"""A function that yields the operations of a kernel that a defect affects."""
 
 _LOOPS = (ForOp, WhileOp)
 
@@ -216,4 +216,4 @@ MATCHERS: Mapping[str, Matcher] = {
     "alu-operators": _later_operators,
     "loop-count": _counted_at_run_time,
 }
-"""For each known defect the function that finds it."""
+"""For each known defect, by id, the function that finds the affected operations."""

@@ -30,7 +30,7 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
 @dataclass(slots=True)
 class _Clocks:
-    """For each event, the latest event of each queue that has ended when it begins."""
+    """For each event, the latest event of each queue that has ended when the event begins."""
 
     queues: list[int] = field(default_factory=list[int])
     ended: list[list[int]] = field(default_factory=list[list[int]])
@@ -102,7 +102,7 @@ def _anti_first(dependence: Dependence) -> bool:
 
 
 def _is_unavoidable(before: Operation, dependence: Dependence) -> bool:
-    """True if the wait would also occur with another tile, or with other bytes of this tile."""
+    """True if the wait would occur with another tile as well, or is the purpose of `before`."""
     if isinstance(before, RegisterLoadOp):
         return True  # loops wait for the register anyway; a load takes as long as a wait
     if isinstance(before, CoreBarrierOp):

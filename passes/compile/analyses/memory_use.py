@@ -51,7 +51,7 @@ class MemoryUse:
 
         Args:
             base: the tile.
-            replaced: tiles that the change replaces by `base`.
+            replaced: tiles whose lifetimes end, because `base` replaces them.
             first: the new lifetime includes this instruction, or this loop from its start.
             last: the new lifetime includes this instruction, or this loop to its end.
         """

@@ -52,7 +52,7 @@ class Kept:
 
     @staticmethod
     def by(kernel: KernelOp, operations: Iterable[Operation] | None = None) -> Kept:
-        """Analyse a kernel. `operations`: its operations with accumulators, if known."""
+        """Return the engine state that a kernel uses. `operations`: the operations to examine."""
         continuing = {
             op.SPEC.accumulators.engine
             for op in (kernel.operations if operations is None else operations)
@@ -206,7 +206,11 @@ def _sharing(bases: Iterable[SSAValue]) -> Iterator[list[SSAValue]]:
 
 
 def _parts(base: SSAValue, touched: Sequence[Access]) -> dict[int, list[int]] | _Many | None:
-    """Return the cells that each tile of a tensor covers, by `id`; None if all may overlap."""
+    """Return the cells that each tile of a tensor covers, by the tile's `id`.
+
+    A `_Many` represents the cells of a tensor with many cells. None if every tile may overlap all
+    others.
+    """
     first = touched[0].effects[0].value
     if all([effect.value is first for access in touched for effect in access.effects]):
         return None  # the common case

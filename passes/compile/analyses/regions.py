@@ -1,8 +1,9 @@
 """The straight-line regions of a kernel: instructions of a block that may be reordered.
 
-Loops, prints, register operations, meetings of cores and the contents of `nl.no_reorder` keep their
-places, and no instruction moves across them: each ends a region. Declarations of tiles, constants
-and registers may be anywhere before their uses, so they do not end one.
+Loops, prints, register operations, instructions that wait for other cores, and the contents of
+`nl.no_reorder` keep their places. No instruction moves across them: each ends a region.
+Declarations of tiles, constants and registers may be anywhere before their uses, so they do not end
+a region.
 """
 
 from __future__ import annotations
@@ -153,7 +154,8 @@ class Regions:
                 tiles[numbers[access.place]].append(tile)
 
     def _distribute(self) -> None:
-        """Distribute the accesses to the regions, and set the memory in use at each start."""
+        """Distribute the accesses to the regions, and compute the memory in use where each begins.
+        """
         within: list[Region | None] = [None] * len(self._places)
         self._numbers = [0] * len(self._places)
         for _, regions in self.in_blocks:

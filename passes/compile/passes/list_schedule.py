@@ -42,9 +42,10 @@ RESERVE = 0.15
 NEAR = 1.005
 """The search stops at an order within this factor of the busiest resource's time."""
 AHEAD = 1.02
-"""While no better order is known, an order may take this multiple of the author's order's time.
+"""An order with a time up to this multiple of the author's may replace the author's order.
 
-The simulation of the author's order ignores memory limits; all others respect them.
+The factor applies until a better order is found. The time of the author's order is simulated
+without memory limits, the others with them.
 """
 _NEXT = 64
 """The number of instructions, from the oldest unstarted on, that may use `RESERVE`."""

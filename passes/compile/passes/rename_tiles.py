@@ -214,10 +214,11 @@ class _Many:
 
 
 def _unneeded(base: SSAValue, accesses: Sequence[_Access]) -> tuple[list[int], bool] | None:
-    """Return the indices of the accesses before which nothing in the tensor needs to be preserved.
+    """Return the accesses before which a tensor holds nothing that later instructions read.
 
-    The first access is excluded; the second result is whether contents are needed before it. None
-    for tensors with too many cells to be exact.
+    The first result is their indices, without the first access. The second result is whether
+    contents are needed before the first access. Returns None for tensors with too many cells to be
+    exact.
     """
     tiles = {id(value): value for a in accesses for value in (*a.read, *a.written)}
     needed = _Needed(base, tiles.values())

@@ -201,5 +201,8 @@ def _is_in(block: Block | None, op: Operation) -> bool:
 
 
 def _fits(first: _Load, second: _Load, memory: MemoryUses) -> bool:
-    """Extend the first tile's lifetime to the last use of the second, if memory allows."""
+    """Extend the first tile's lifetime to the last use of the second, if memory allows.
+
+    Returns whether memory allows it.
+    """
     return memory.of(first.tile).extend(first.tile, [second.tile], first.op, second.user)
