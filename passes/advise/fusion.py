@@ -276,7 +276,7 @@ def _can_reduce(
 
 
 def _reducing(first: NisaOp, second: NisaOp) -> NisaOp:
-    """Create an instruction: the first instruction of a pair with the reduction of the second."""
+    """Create the first instruction of a pair, with the reduction of the second one added."""
     reduction: dict[str, object] = {
         "reduce_op": second.properties.get("op"),
         "reduce_res": second.required("dst"),

@@ -42,7 +42,7 @@ With a few iterations at a time, fewer results are on chip.
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sunk:
-    """A loop to interchange, with the chain of nested loops in its body that move outside of it."""
+    """A loop to interchange, with a chain of loops nested in it that move outside of it."""
 
     outer: Nest
     inner: Sequence[int]
@@ -52,10 +52,7 @@ class _Sunk:
 
     @property
     def inside(self) -> tuple[NisaOp, int]:
-        """An instruction in the chain's innermost loop, and the number of loops between the two.
-
-        These are further loops, which are not in the chain.
-        """
+        """An instruction inside the chain's innermost loop, and how many more loops contain it."""
         items, between = self.outer.iterations[0], 0
         for at in self.inner:
             item = items[at]
@@ -207,7 +204,7 @@ class _Saved:
 
 
 class _Kernel:
-    """A kernel, either as written or with refilled buffers renamed to separate tiles."""
+    """A kernel, either as written or with a separate tile for each refill of a buffer."""
 
     def __init__(self, facts: Facts):
         self._facts = facts

@@ -111,7 +111,10 @@ def _may_be_quoted(path: str) -> bool:
 
 @lru_cache(maxsize=32)
 def _read(file: str, is_claim: bool, _state: tuple[int, ...]) -> tuple[str, ...]:
-    """Read the lines of a file; `_state` invalidates the cache when the file changes."""
+    """Read the lines of a file; `is_claim`: as UTF-8, without encoding comments.
+
+    `_state` invalidates the cache when the file changes.
+    """
     data = read_regular(file, MAX_SOURCE_BYTES)
     encoding = "utf-8"
     # Some of the encodings that a comment can name take quadratic time.

@@ -108,7 +108,7 @@ class _Run:
         self._heap: list[tuple[float, int, Cursor]] = []
         self._order = count()
         self._meetings: dict[Hashable, list[Cursor]] = {}
-        """For each incomplete meeting of cores, the queues that have reached it."""
+        """For each key of `meeting_of`: the queues that wait there for queues of other cores."""
 
     def run(self) -> None:
         """Run all queues to their end."""

@@ -110,7 +110,7 @@ class Timeline:
         return self.weights[event.core][event.instruction.loop]
 
     def critical_path(self) -> list[PathStep]:
-        """Return the chain of causes that leads from the first event to the last end.
+        """Return the chain of causes that leads from the first event to the event that ends last.
 
         The segments have no gaps: they add up to `simulated`.
         """

@@ -173,7 +173,7 @@ def _fold_period(
 def _loops_in(
     nodes: list[Node], start: int, end: int, period: int, forms: NodeForms, multiples: set[int]
 ) -> list[tuple[int, Loop]]:
-    """Find loops in a region whose forms have a period; returns each with its start position.
+    """Find the loops in a region in which forms repeat with `period`; returns (start, loop) pairs.
 
     Adds multiples of the period to `multiples` if differences of numbers recur with them.
     """

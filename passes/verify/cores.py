@@ -81,7 +81,10 @@ class _Program:
 
 
 def _meetings(programs: Sequence[_Program]) -> Iterator[Diagnostic]:
-    """Compare the instructions at which two cores wait in pairs, up to the first mismatch."""
+    """Yield a finding for the first pair of instructions that wait for different partners.
+
+    The n-th instructions of the two cores that wait for the other core form a pair.
+    """
     if not all(program.is_whole for program in programs):
         return
     one, two = [

@@ -1,6 +1,7 @@
 """Finds instructions that compilers or devices of some release of NKI are known to get wrong.
 
-`nkijit/releases/defects.toml` has the texts and releases of the defects, by the same ids.
+`nkijit/releases/defects.toml` has the texts and releases of the defects, with the ids of
+`MATCHERS`.
 """
 
 from __future__ import annotations

@@ -57,7 +57,10 @@ class Writers:
         return self._exchanged(op, effect, written, first) or first
 
     def _later(self, op: Operation, source: SSAValue) -> Position | None:
-        """Return the place of the first write of a tensor, if it is after an operation."""
+        """Return the source position of a tensor's first write, if it comes after `op`; else None.
+
+        None also for a write that reads the tensor.
+        """
         later = self._first.get(source)
         if later is None or self._order[later] < self._order[op]:
             return None

@@ -136,7 +136,7 @@ def _written(op: Operation) -> list[tuple[str, SSAValue]]:
 
 
 def _shown(op: Operation) -> list[tuple[str, SSAValue]]:
-    """Return the written operands for a finding; the result of a reduction before the elements."""
+    """Return the written operands for a finding, each with its name; `reduce_res` is first."""
     return sorted(_written(op), key=lambda operand: operand[0] != "reduce_res")
 
 

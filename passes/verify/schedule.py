@@ -93,7 +93,7 @@ def _whole(op: Operation) -> list[str]:
 
 
 class _Waits:
-    """Which operations of a block wait for which, through named edges (`after`) and dependences."""
+    """The waits of the operations of a block, by named edges (`after`) and by dependences."""
 
     def __init__(self, units: Sequence[Unit]):
         self._units = units

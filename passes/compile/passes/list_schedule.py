@@ -54,10 +54,7 @@ _MAX_CHECKED = 8
 
 
 def list_schedule(kernel: KernelOp, analyses: Analyses | None = None) -> int:
-    """Reorder the instructions of a kernel; returns the number of moved instructions.
-
-    `analyses`: cached analyses of the kernel.
-    """
+    """Reorder the instructions of a kernel; returns the number of moved instructions."""
     analyses = analyses or Analyses(kernel)
     regions = analyses.regions
     moved = 0

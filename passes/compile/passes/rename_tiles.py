@@ -143,7 +143,7 @@ def _adds(op: Operation, target: Target) -> bool | None:
 
 
 class _Needed:
-    """The cells of a tensor whose contents later instructions read, in a backward walk."""
+    """In a backward walk: the cells of a tensor whose contents later instructions read."""
 
     def __init__(self, base: SSAValue, tiles: Iterable[SSAValue]):
         reach = reach_of(base)
@@ -237,7 +237,7 @@ def _unneeded(base: SSAValue, accesses: Sequence[_Access]) -> tuple[list[int], b
 
 
 def _rename(alloc: AllocOp, accesses: Sequence[_Access], origins: Origins) -> None:
-    """Give some accesses of a tensor new allocations."""
+    """Let all accesses in `accesses` use one new allocation."""
     base = alloc.result
     new: dict[int, SSAValue] = {}  # by identity: hashing a value costs a call
     copy = copied_before(alloc, accesses[0].op, new)
