@@ -275,7 +275,10 @@ class Route:
     hops: Callable[[int], int]
     """Returns the number of consecutive steps between ranks, given the number of ranks."""
     share: Callable[[int], float]
-    """Returns the fraction of the largest list of tensors that passes through each rank."""
+    """Returns the fraction of the data that passes through each rank, given the number of ranks.
+
+    The data is the largest of the collective's lists of tensors.
+    """
 
 
 AROUND = Route(lambda n: n - 1, lambda n: (n - 1) / n)

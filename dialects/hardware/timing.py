@@ -223,7 +223,7 @@ class Dma:
     descriptor_ns: float
     """Time that an engine takes per descriptor in a stream of transfers, without the bytes."""
     efficient_descriptor_bytes: int
-    """Bytes from which the vendor's documents call a descriptor efficient."""
+    """The least number of bytes at which the vendor's documents call a descriptor efficient."""
     max_descriptor_bytes: int
     """Bytes of the longest descriptor; a longer contiguous run becomes several descriptors."""
     burst_descriptors: int

@@ -28,9 +28,9 @@ class Results:
         """The pending writes of each allocation, by `id`, as hashing a value is slow."""
 
     def awaited(self, instruction: EngineInstruction, time: float) -> Event | None:
-        """Return the event whose result, which the instruction reads, is the last to be available.
+        """Of the results that an instruction reads, return the event of the last to be available.
 
-        None if all results that the instruction reads are available at `time`.
+        None if all these results are available at `time`.
         """
         parts = self._parts.get(instruction)
         if parts is None:

@@ -21,7 +21,7 @@ import numpy as np
 SHORTEST = 32
 """Lists with fewer numbers are not replaced by an object."""
 _LARGEST = 1 << 52
-"""A bound for the numbers that JavaScript represents exactly, also in tenths."""
+"""The bound of encoded numbers: JavaScript represents numbers up to this bound exactly."""
 
 
 def packed(values: Sequence[Any]) -> Any:

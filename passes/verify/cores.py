@@ -224,7 +224,7 @@ class _Shared:
         footprint.part(self.read_back[core])[is_own] = number
 
     def may_meet(self) -> bool:
-        """Whether an access of this phase may conflict with one of the other core. Ends the phase.
+        """Whether accesses of the two cores may conflict in this phase. Ends the phase.
 
         Checking only the accessed cells is faster than checking the entire tensor.
         """

@@ -102,7 +102,8 @@ def _anti_first(dependence: Dependence) -> bool:
 
 
 def _is_unavoidable(before: Operation, dependence: Dependence) -> bool:
-    """True if the wait would occur with another tile as well, or is the purpose of `before`."""
+    """True if the wait would occur with another tile too, or if waiting is the purpose of `before`.
+    """
     if isinstance(before, RegisterLoadOp):
         return True  # loops wait for the register anyway; a load takes as long as a wait
     if isinstance(before, CoreBarrierOp):
