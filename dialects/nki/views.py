@@ -184,9 +184,8 @@ class DynamicPart:
 def selectable(access: AccessPattern, part: DynamicPart) -> AccessPattern:
     """Return the pattern of all elements that an index can select.
 
-    scalar: a new dim 0, the index, is added to the view. vector: the index replaces dim 0 of the
-    view. With tensor indirection the indices select among the view's own elements, so the result is
-    the view.
+    `scalar`: a new dim 0, the index, is added to the view. `vector`: the index replaces dim 0 of
+    the view. `tensor`: the indices select among the view's own elements, so the result is the view.
     """
     if part.indirection is Indirection.tensor:
         return access

@@ -20,7 +20,10 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 Round = Callable[[Array, Array], None]
-"""`round(dst, values)`: write float32 values into a view of as many narrow elements."""
+"""A function `round(dst, values)` that rounds float32 values into a view of narrow elements.
+
+`dst` is the view. It has as many elements as `values`.
+"""
 
 _CHUNK = 128 * 512
 """The number of elements of a chunk.

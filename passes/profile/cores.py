@@ -52,7 +52,7 @@ class Cursor:
         self.results = Results() if queue in READS_ITSELF else None
         self.frames = [_Frame(items, None, 0)]
         self.flat: dict[Loop | None, int] = {None: 0}
-        """For each loop, the number of iterations before the current one, over all entries."""
+        """The number of completed iterations of each loop, over all entries to the loop."""
         self.last: Event | None = None
         self.head: EngineInstruction | None = None
         self.waits: list[tuple[Wait, int]] = []

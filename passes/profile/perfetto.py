@@ -103,7 +103,7 @@ def _instructions(timeline: Timeline, lanes: dict[Event, int]) -> Iterator[dict[
 def _flow(
     number: int, cause: Event, event: Event, lanes: dict[Event, int]
 ) -> Iterator[dict[str, Any]]:
-    """Yield an arrow from the begin of an event's cause to the begin of the event."""
+    """Yield an arrow from the start of an event's cause to the start of the event."""
     for phase, end, time in (("s", cause, cause.begin), ("f", event, event.begin)):
         yield {
             "ph": phase,

@@ -50,7 +50,10 @@ class Event(ShownFields):
     """The time when the queue sees the results; for a transfer, when all queues see the results."""
     reason: Reason
     cause: Event | None
-    """The event that the instruction waited for last; this cause begins first, or at that time."""
+    """The event that the instruction waited for last.
+
+    It begins no later than the instruction.
+    """
     wait: Wait | None
     """The semaphore wait, if a semaphore is the reason."""
     stalled: float

@@ -15,7 +15,7 @@ from nkijit.passes.transform.nodes import Loop, Node, Unit, add_regions
 Definition = tuple[Unit, int]
 """The operation that creates a value, and the value's kind (see `Ref`)."""
 Steps = tuple[tuple[Loop, int], ...]
-"""The growth of a position per iteration of each loop, outermost first."""
+"""For each loop, outermost first: the growth of a position per iteration."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -261,7 +261,7 @@ class _Flow:
             began.append(event)
 
     def last_begin(self, event: _Event) -> _Event | None:
-        """Return the last instruction before an event that begins a reduction in its engine."""
+        """Return the latest earlier instruction that begins a reduction in the event's engine."""
         began = self._began.get(event.use.owner, [])
         index = bisect_left(began, event.position, key=lambda earlier: earlier.position)
         return began[index - 1] if index else None

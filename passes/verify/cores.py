@@ -81,9 +81,9 @@ class _Program:
 
 
 def _meetings(programs: Sequence[_Program]) -> Iterator[Diagnostic]:
-    """Yield a finding for the first pair of instructions that wait for different partners.
+    """Yield a finding for the first difference between the waiting instructions of two cores.
 
-    The n-th instructions of the two cores that wait for the other core form a pair.
+    The n-th waiting instructions of both cores must match.
     """
     if not all(program.is_whole for program in programs):
         return

@@ -36,7 +36,7 @@ class _Clocks:
     ended: list[list[int]] = field(default_factory=list[list[int]])
 
     def join(self, clock: list[int], before: int) -> None:
-        """Record in a clock that an event has ended, and all events that it waited for."""
+        """Record in a clock that an event, and all events that it waited for, have ended."""
         for queue, number in enumerate(self.ended[before]):
             if number > clock[queue]:
                 clock[queue] = number
@@ -102,8 +102,7 @@ def _anti_first(dependence: Dependence) -> bool:
 
 
 def _is_unavoidable(before: Operation, dependence: Dependence) -> bool:
-    """True if the wait would occur with another tile too, or if waiting is the purpose of `before`.
-    """
+    """True if the wait would also occur with another tile, or is the purpose of `before`."""
     if isinstance(before, RegisterLoadOp):
         return True  # loops wait for the register anyway; a load takes as long as a wait
     if isinstance(before, CoreBarrierOp):

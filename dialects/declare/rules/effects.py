@@ -147,7 +147,7 @@ def _rule(
 
 
 def _is_passed(op: NisaOp, name: str) -> bool:
-    """True if an argument is given with an effect: it has neither its default nor a placeholder.
+    """True if a call passes an argument: its value is neither the default nor a placeholder.
 
     `_PLACEHOLDERS` count only for an argument that a call cannot omit.
     """

@@ -52,7 +52,7 @@ class Kept:
 
     @staticmethod
     def by(kernel: KernelOp, operations: Iterable[Operation] | None = None) -> Kept:
-        """Return the engine state that a kernel uses. `operations`: the operations to examine."""
+        """Return the engine state that a kernel uses. `operations`: those to examine, else all."""
         continuing = {
             op.SPEC.accumulators.engine
             for op in (kernel.operations if operations is None else operations)

@@ -154,7 +154,8 @@ class Regions:
                 tiles[numbers[access.place]].append(tile)
 
     def _distribute(self) -> None:
-        """Distribute the accesses to the regions, and set the memory in use where each begins."""
+        """Distribute the accesses to the regions; set the memory in use where each region starts.
+        """
         within: list[Region | None] = [None] * len(self._places)
         self._numbers = [0] * len(self._places)
         for _, regions in self.in_blocks:

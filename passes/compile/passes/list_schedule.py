@@ -212,7 +212,7 @@ class _Resource:
 
     def __init__(self, number: int):
         self.event = -1 - number
-        """The key of the event that the resource is free; negative, unlike instruction indices."""
+        """The key of the event that frees the resource; negative, unlike instruction indices."""
         self.free = 0.0
         """The time in ns at which the resource is free."""
         self.mask = 0

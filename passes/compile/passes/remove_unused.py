@@ -81,7 +81,7 @@ class _Readers:
     def _reads(self, access: Access, base: SSAValue) -> bool:
         """Whether an access uses the contents of a tensor for anything but an update of the tensor.
 
-        Whether the operation also writes other tensors, or has another effect, counts as well.
+        Also True if the operation writes other tensors or has another effect.
         """
         if all(effect.role is Role.write for effect in access.effects):
             return False
