@@ -186,11 +186,7 @@ def for_steps(
 ) -> str:
     """Return the help for a slice with a step of 0 or a negative one.
 
-    Args:
-        dim: the dimension.
-        limits: the slice.
-        pattern: the strides and the shape of the tensor.
-        on_chip: whether the tensor is in SBUF or PSUM.
+    `pattern` is the strides and the shape of the tensor.
     """
     strides, shape = pattern
     if limits.step == 0:

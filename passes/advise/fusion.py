@@ -79,8 +79,6 @@ def fused_instructions(facts: Facts) -> Iterator[Proposal]:
 
 @dataclass(frozen=True, slots=True)
 class _Fuse:
-    """Replaces each pair by its fused instruction."""
-
     pairs: Sequence[_Pair]
 
     def __call__(self, edit: Edit) -> None:

@@ -332,8 +332,6 @@ def _access(value: SSAValue) -> AccessPattern | None:
 
 @dataclass(frozen=True, slots=True)
 class _Fold:
-    """The change: merge iterations."""
-
     plan: _Plan
     renames: bool
 

@@ -33,8 +33,6 @@ Together with the working arrays, a chunk fits into the caches; tiles typically 
 
 
 class _Scratch(threading.local):
-    """Working arrays of one thread."""
-
     def __init__(self) -> None:
         self.bits = np.empty(_CHUNK, np.int32)
         self.scale = np.empty(_CHUNK, np.int32)

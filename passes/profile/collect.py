@@ -65,7 +65,6 @@ class _Line:
         self.reasons: dict[str, float] = {}
 
     def add(self, other: _Line) -> None:
-        """Add the sums of `other`, which are for the same source line."""
         self.busy += other.busy
         self.path += other.path
         self.count += other.count

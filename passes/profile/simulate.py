@@ -111,7 +111,6 @@ class _Run:
         """For each key of `meeting_of`: the queues that wait there for queues of other cores."""
 
     def run(self) -> None:
-        """Run all queues to their end."""
         for core in self.cores:
             for cursor in core.cursors:
                 cursor.advance()

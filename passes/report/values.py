@@ -153,7 +153,6 @@ class _Pictures:
         self._known: dict[object, int] = {}
 
     def is_pictured(self, step: model.ReportStep) -> bool:
-        """Whether a step has pictures."""
         return any(self.entries[operand].picture >= 0 for operand in step.operands)
 
     def step(

@@ -66,7 +66,6 @@ class _Scope:
         self._nodes: list[Node] = []
 
     def add(self, node: Node) -> None:
-        """Add the values of a node."""
         for kind, count in node.makes.items():
             self._add(kind, count, node)
         self._nodes.append(node)

@@ -48,7 +48,6 @@ def _instructions(kernel: KernelOp) -> Iterator[NisaOp]:
 
 
 def _operands(op: NisaOp) -> Iterator[tuple[str, SSAValue]]:
-    """Yield the tiles of an instruction with their names."""
     return ((f.name, value) for f, value in op.given_operands() if is_tile(value))
 
 

@@ -131,7 +131,6 @@ def _overwritten(kernel: KernelOp, result: CallResults) -> Diagnostic:
 
 
 def _written(op: Operation) -> list[tuple[str, SSAValue]]:
-    """Return the operands that an operation writes, each with its name."""
     return [(e.name, e.value) for e in effects(op) if e.role is not Role.read]
 
 
@@ -141,7 +140,6 @@ def _shown(op: Operation) -> list[tuple[str, SSAValue]]:
 
 
 def _name(written: Sequence[tuple[str, SSAValue]]) -> str:
-    """Return the name of the first written tile or tensor."""
     return base_of(written[0][1]).name_hint or "?"
 
 

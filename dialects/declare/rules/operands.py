@@ -80,11 +80,7 @@ def _other_buffer(
 ) -> str:
     """Return the help for an operand in an illegal buffer: how to copy it to or from a legal one.
 
-    Args:
-        op: the instruction.
-        name: the operand.
-        regions: its legal buffers.
-        wanted: the illegal buffer that the kernel uses for the operand.
+    `regions` are the legal buffers, `wanted` is the illegal buffer that the kernel uses.
     """
     dst = tile_of(op, "dst") if "dst" in op.SPEC.by_name else None
     is_read = op.SPEC.by_name[name.partition("[")[0]].role is Role.read

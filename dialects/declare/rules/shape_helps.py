@@ -126,14 +126,8 @@ def for_contraction(op: NisaOp, stationary: TileInfo, moving: TileInfo) -> str:
 def for_product(op: NisaOp, dst: TileInfo, rows: int, columns: int, most: int) -> str | None:
     """Return the help for a matmul with a destination of a wrong shape.
 
-    None if the rule's own help applies.
-
-    Args:
-        op: the matmul.
-        dst: its destination.
-        rows: the rows of the product.
-        columns: its columns.
-        most: the largest number of rows.
+    `rows` and `columns` are those of the product, `most` is the largest number of rows. None if the
+    rule's own help applies.
     """
     if (dst.partitions, dst.free_size) == (columns, rows):
         exchange = (

@@ -179,7 +179,6 @@ def _wait_for_others(region: Sequence[NisaOp], engine_state: Kept, found: Predec
 
 @cache
 def _has_states(kind: type[NisaOp]) -> bool:
-    """Whether instructions of a class can use engine state."""
     return kind.SPEC.accumulators is not None or issubclass(kind, GENERATING)
 
 

@@ -113,8 +113,6 @@ class _Busy:
 
 @dataclass(slots=True)
 class _Copy:
-    """A copy and its readers."""
-
     op: NisaOp
     dst: SSAValue
     src: SSAValue

@@ -65,8 +65,6 @@ class _Places:
 
 
 class _Program:
-    """The state of the pass while instructions leave loops."""
-
     def __init__(self, analyses: Analyses):
         kernel = analyses.kernel
         self._analyses = analyses

@@ -138,10 +138,7 @@ def fastest(
 ) -> tuple[float, list[int]]:
     """Return the fastest of the tried orders: its time in ns, and indices into the region.
 
-    Args:
-        region: a prepared region (`Regions.prepare`).
-        costs: the cost of each instruction.
-        target: the hardware.
+    The region must be prepared (`Regions.prepare`).
     """
     places = [float(place) for place in range(len(costs))]
     best = author = _end_in_order(region, costs, target)

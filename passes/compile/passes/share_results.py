@@ -64,8 +64,6 @@ class _Result:
 
 
 class _Program:
-    """The state of the pass while it walks a kernel in program order."""
-
     def __init__(self, analyses: Analyses):
         self._analyses = analyses
         self._memory = MemoryUses(analyses.kernel, MAX_USE)
