@@ -135,12 +135,9 @@ def for_slice(
     """Return the help for a slice that is empty or leaves its dimension.
 
     Args:
-        dim: the dimension.
-        size: its size.
         first: the first element, counted from the start.
         end: the end, counted from the start.
         written: the limits as the kernel has them.
-        on_chip: whether the tensor is in SBUF or PSUM.
     """
     if end > size and on_chip and dim == 0:
         return _other_partitions(size)
@@ -289,10 +286,8 @@ NEEDS_COPY = (
 def for_parts(names: Sequence[str], sizes: Sequence[int], total: int) -> str:
     """Return the help for the sizes of the parts of a dimension in `rearrange`.
 
-    Args:
-        names: the names of the parts.
-        sizes: their sizes, -1 for those that are not given.
-        total: the size of the dimension.
+    `sizes` are the sizes of the parts, -1 for those that are not given. `total` is the dimension's
+    size.
     """
     if sizes.count(-1) > 1:
         missing = [name for name, size in zip(names, sizes, strict=True) if size == -1]
@@ -336,10 +331,7 @@ def for_pair(pair: object) -> str:
 def for_partition_pair(pairs: Sequence[Sequence[int]], elements: int, partitions: int) -> str:
     """Return the help for a pattern on chip that does not begin with the partition dimension.
 
-    Args:
-        pairs: the pattern.
-        elements: elements per partition.
-        partitions: the number of partitions.
+    `elements` is the number of elements per partition.
     """
     swapped = [[count, stride] for stride, count in pairs]
     (stride, count), *rest = pairs

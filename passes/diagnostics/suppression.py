@@ -60,7 +60,6 @@ def suppress(
     """Remove suppressed findings, and add findings about the comments.
 
     Args:
-        found: the findings.
         examined: the lines from which findings can come.
         is_checked: returns True if all checks that can report a rule have run. Otherwise, a
             suppression of the rule is not reported as unused.

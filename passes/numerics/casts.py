@@ -151,7 +151,10 @@ def load_float16(array: Array) -> Array:
 
 @cache
 def float8_rounder(kept: np.dtype[Any]) -> Round:
-    """Return a function that rounds float32 to the one-byte float type `kept` like ml_dtypes."""
+    """Return a function that rounds float32 to the one-byte float type `kept`.
+
+    The function rounds as ml_dtypes does.
+    """
     # Take the 16 high bits of a float32 and set the last one if any bit below is set. This number
     # is on the same side of every tie between float8 values as the float32, so a table of the
     # 65536 patterns rounds exactly.

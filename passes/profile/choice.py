@@ -47,7 +47,6 @@ def compiled_programs(
         kernels: the verified kernels of all cores.
         own: the queues in the author's order; in the compiler's if the kernel does not fit into
             memory otherwise.
-        target: the hardware.
         passed_over: see `program_of`.
     """
     if own[0].changes is not None:

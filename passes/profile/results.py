@@ -30,7 +30,7 @@ class Results:
     def awaited(self, instruction: EngineInstruction, time: float) -> Event | None:
         """Of the results that an instruction reads, return the event of the last to be available.
 
-        None if all these results are available at `time`.
+        None if all are available at `time`.
         """
         parts = self._parts.get(instruction)
         if parts is None:

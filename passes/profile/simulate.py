@@ -91,8 +91,6 @@ def simulate(
 
 
 class _Run:
-    """The simulation of all cores."""
-
     def __init__(
         self, programs: Sequence[Program], plans: Sequence[Iterations], progress: Progress | None
     ):

@@ -137,7 +137,6 @@ class _Resolver:
         """The operations that contain the current node."""
 
     def kernel(self, nodes: list[Node]) -> None:
-        """Resolve the uses of a whole program."""
         scope = _Scope()
         for node in nodes:
             for use, ref in zip(self._node(node, nodes), node.refs, strict=True):
@@ -202,7 +201,6 @@ class _Resolver:
         """Resolve a use.
 
         Args:
-            use: the use.
             makers: the nodes that create all values to which the use refers.
             position: the position of the value among the values of `makers`, in the first
                 iterations.

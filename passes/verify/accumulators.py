@@ -310,7 +310,7 @@ class _Flow:
     def _check(self, event: _Event, pieces: _Pieces, certain: bool) -> list[_Unusable]:
         """Report the register contents that an instruction cannot use, and return them.
 
-        `certain`: whether the instruction certainly runs with one of these contents.
+        `certain`: False if the instruction may never run with these contents.
         """
         undefined: list[_Unusable] = []
         mixed: list[_Unusable] = []

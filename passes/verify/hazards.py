@@ -102,7 +102,7 @@ def _anti_first(dependence: Dependence) -> bool:
 
 
 def _is_unavoidable(before: Operation, dependence: Dependence) -> bool:
-    """True if the wait would also occur with another tile, or is the purpose of `before`."""
+    """True if the wait would also occur with another tile or other bytes, or is intended."""
     if isinstance(before, RegisterLoadOp):
         return True  # loops wait for the register anyway; a load takes as long as a wait
     if isinstance(before, CoreBarrierOp):

@@ -75,7 +75,7 @@ class VerificationPass(ModulePass):
 
 
 class _RulesPass(VerificationPass):
-    """Checks the rules of `CATEGORIES` that operations declare."""
+    """Check the rules of `CATEGORIES` that operations declare."""
 
     CATEGORIES: ClassVar[tuple[str, ...]]
 

@@ -107,12 +107,8 @@ def predecessors(
 ) -> Predecessors:
     """Return the indices of the instructions that must precede each instruction of a region.
 
-    Args:
-        region: the instructions of the region.
-        engine_state: the engine state of the kernel.
-        accesses: the accesses of the region, if known.
-        numbers: maps a position in the program (`Access.place`) to an index into the region; by
-            default, both are equal.
+    `numbers` maps a position in the program (`Access.place`) to an index into the region; by
+    default, both are equal.
     """
     if accesses is None or numbers is None:
         accesses, numbers = accesses_of(region), range(len(region))

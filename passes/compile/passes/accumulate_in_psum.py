@@ -60,10 +60,7 @@ def accumulate_in_psum(
 ) -> int:
     """Let matmuls accumulate in PSUM; returns the number of removed additions.
 
-    Args:
-        kernel: changed in place.
-        origins: gets the new operations.
-        analyses: cached analyses of the kernel.
+    `kernel` is changed in place, and `origins` gets the new operations.
     """
     analyses = analyses or Analyses(kernel)
     added_to = {

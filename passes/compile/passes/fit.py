@@ -47,7 +47,6 @@ def fit(
         kernel: changed in place.
         origins: gets the new operations.
         capacity: bytes per partition; by default those of the kernel's target.
-        analyses: cached analyses of the kernel.
     """
     analyses = analyses or Analyses(kernel)
     capacity = capacity or kernel.target.sbuf_usable_bytes

@@ -328,9 +328,6 @@ class _Run:
         """Prepare a simulation.
 
         Args:
-            region: the region.
-            costs: the cost of each instruction.
-            target: the hardware.
             priorities: the priority of each instruction; the least runs first.
             forced: when nothing fits into memory and nothing runs, start the first ready
                 instruction anyway.

@@ -51,7 +51,6 @@ def rename_tiles(
         kernel: changed in place.
         origins: gets the new operations.
         only: the allocations to split; all by default.
-        analyses: cached analyses of the kernel.
     """
     origins = {} if origins is None else origins
     analyses = analyses or Analyses(kernel)

@@ -177,7 +177,7 @@ def _load(access: Access, analyses: Analyses) -> _Load | None:
 def _can_replace(first: _Load, second: _Load, accesses: Accesses, meetings: list[int]) -> bool:
     """Whether the tile of the first load can replace the tile of the second load.
 
-    `meetings`: the program positions at which cores wait for each other.
+    `meetings`: the positions at which cores wait for each other.
     """
     if second.last >= first.until:
         return False
@@ -201,8 +201,8 @@ def _is_in(block: Block | None, op: Operation) -> bool:
 
 
 def _fits(first: _Load, second: _Load, memory: MemoryUses) -> bool:
-    """Extend the first tile's lifetime to the last use of the second, if memory allows.
+    """Extend the first tile's lifetime to the last use of the second tile.
 
-    Returns whether memory allows it.
+    Returns False if memory does not allow it.
     """
     return memory.of(first.tile).extend(first.tile, [second.tile], first.op, second.user)
