@@ -31,8 +31,6 @@ def snippet(
     """Return the source line of a position with a marker, below a line with the position itself.
 
     Args:
-        position: the source position.
-        style: the style of the marker.
         label: for a further position (`:::`), the text next to the marker.
         marked: spans to mark instead of the called name.
     """
