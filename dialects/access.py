@@ -113,7 +113,7 @@ class AccessPattern:
 
     @staticmethod
     def empty(shape: tuple[int, ...]) -> AccessPattern:
-        """Return the pattern of no elements: one of the sizes is 0."""
+        """Return the pattern of a view without elements; at least one size in `shape` is 0."""
         return AccessPattern(0, (0,) * len(shape), shape)
 
     @staticmethod
@@ -310,7 +310,7 @@ class AccessPattern:
         return lowest, highest
 
     def columns(self, pitch: int) -> tuple[int, int]:
-        """Return the lowest and the highest element of dims 1 and up, from the start of a row.
+        """Return the lowest and the highest element of dims 1 and up, relative to a row's start.
 
         Both are inclusive, and may be outside the row, because bounds are not checked.
 

@@ -101,7 +101,7 @@ class DType:
     def cannot_hold(self, number: float) -> str | None:
         """Return the reason why the data type cannot store a number; None if it can.
 
-        A data type cannot store a number that is outside its range or that it rounds to 0.
+        A data type cannot store a number that is out of range, or that is rounded to 0.
         """
         if self.kind not in (Kind.integer, Kind.float):
             return None

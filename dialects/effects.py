@@ -94,9 +94,7 @@ def _indexed(op: Operation, views: Sequence[Operation]) -> _Indexed:
 
 
 def _with_indices(touched: tuple[Effect, ...], *, skips: bool) -> tuple[Effect, ...]:
-    """Add the reads of index tiles, and mark all effects as partial if the operation skips
-    accesses.
-    """
+    """Add the reads of index tiles. If `skips`, mark all effects as partial."""
     if skips:
         touched = tuple(Effect(n, v, role, True) for n, v, role, _ in touched)
     read: list[Effect] = []
@@ -173,8 +171,9 @@ def _given(op: NisaOp) -> bytes:
 
 
 def _tiles(op: NisaOp) -> _Tiles:
-    """Return the operands of an instruction that may be tiles, cached by class and present
-    operands.
+    """Return the operands of an instruction that may be tiles.
+
+    The result is cached by class and present operands.
     """
     given = _given(op)
     known = _TILES.get(type(op))

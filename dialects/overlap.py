@@ -1,4 +1,4 @@
-"""Overlap of access patterns, as sets of sums: `low` plus multiples of strides."""
+"""Overlap of access patterns. A pattern is a set of numbers: `low` plus multiples of strides."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ ENUMERABLE = 4096
 """`meet` enumerates sets of at most this many numbers when no formula applies."""
 
 Terms = list[tuple[int, int]]
-"""A set of sums as ascending `(stride, count)` terms, with strides above 0 and counts above 1."""
+"""The strides of a set: ascending `(stride, count)` pairs, strides above 0, counts above 1.
+
+The set consists of all sums of one multiple (0 to count - 1) of each stride.
+"""
 
 
 def ascending(low: int, pairs: Iterable[tuple[int, int]]) -> tuple[int, Terms]:
-    """Return the lowest element of a pattern, and its terms in ascending order of stride.
+    """Return the lowest element of a pattern, and its pairs as `Terms`.
 
     `pairs` are (stride, count) in any order; strides may be negative.
     """
@@ -30,7 +33,7 @@ def ascending(low: int, pairs: Iterable[tuple[int, int]]) -> tuple[int, Terms]:
 
 
 def meet(a: int, a_terms: Terms, b: int, b_terms: Terms) -> bool:
-    """True when two sets share a number or may; False when they are known to be disjoint."""
+    """True when two sets, with lowest numbers `a` and `b`, share a number or may share one."""
     if a + _reach(a_terms) < b or b + _reach(b_terms) < a:
         return False
     strides = sorted({stride for stride, _ in a_terms + b_terms}, reverse=True)
@@ -62,12 +65,12 @@ def meet(a: int, a_terms: Terms, b: int, b_terms: Terms) -> bool:
 
 
 def _reach(terms: Terms) -> int:
-    """Return the largest sum of the terms."""
+    """Return the largest number of a set whose lowest number is 0."""
     return sum([stride * (count - 1) for stride, count in terms])
 
 
 def merged(terms: Terms) -> Terms:
-    """Return an equal set with terms joined if a term continues or overlaps another term."""
+    """Return an equal set with fewer terms: terms that continue or overlap others are joined."""
     joined: Terms = []
     for stride, count in terms:
         finer, steps = joined[-1] if joined else (stride, 0)

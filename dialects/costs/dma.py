@@ -159,7 +159,7 @@ def _transfer(
 
 
 class _Parts(NamedTuple):
-    """The descriptors of a transfer, by engine."""
+    """The distribution of a transfer's descriptors over the engines: each has `most` or `least`."""
 
     engines: int
     fullest: int
@@ -275,7 +275,10 @@ class Route:
     hops: Callable[[int], int]
     """Returns the number of consecutive steps between ranks, given the number of ranks."""
     share: Callable[[int], float]
-    """Returns the fraction of the largest list of tensors that passes through each rank."""
+    """Returns the fraction of the data that passes through each rank, given the number of ranks.
+
+    The data is the largest of the collective's lists of tensors.
+    """
 
 
 AROUND = Route(lambda n: n - 1, lambda n: (n - 1) / n)

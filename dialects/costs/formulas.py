@@ -14,7 +14,7 @@ _ATOM, _PRODUCT, _SUM = range(3)
 
 
 class Formula:
-    """A function that computes a number for an instruction and target, with its text.
+    """A formula: a function that computes a number for an instruction on a target, and its text.
 
     `*`, `/` and `+` combine formulas. A `note` explains when a term has another value; notes are
     printed after the whole formula.

@@ -37,12 +37,7 @@ def created(
 ) -> _OpT:
     """Create an operation without regions, successors and default properties.
 
-    Args:
-        op_class: its class.
-        operands: its operands, in order.
-        result_types: types of its results.
-        properties: all of its properties; the operation owns this dictionary afterwards.
-        location: its location in the user's source.
+    `properties` are all of its properties; the operation owns this dictionary afterwards.
     """
     op = op_class.__new__(op_class)
     if operands:
@@ -103,13 +98,10 @@ def copied(op: _OpT) -> tuple[_OpT, dict[Operation, Operation]]:
 
 
 def copied_before(op: _OpT, following: Operation, values: dict[int, SSAValue]) -> _OpT:
-    """Copy an operation without regions and insert the copy before another operation.
+    """Copy an operation without regions and insert the copy before the operation `following`.
 
-    Args:
-        op: the operation to copy.
-        following: the operation before which the copy is inserted.
-        values: replacements for operands, by identity of the original value. The results of the
-            copy are added, as replacements for the results of `op`.
+    `values` maps the `id` of operands to their replacements. The results of the copy are added, as
+    replacements for the results of `op`.
     """
     made = _copied_alone(op, values)
     block = following.parent

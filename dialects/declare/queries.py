@@ -90,7 +90,7 @@ def is_transpose(op: NisaOp) -> bool:
 
 
 def passes_bits_through(op: NisaOp, target: Target) -> bool:
-    """True when a matmul runs in the transpose mode of NeuronCore-v3 and newer, which moves bits.
+    """True when a matmul runs in the transpose mode, which moves bits (NeuronCore-v3 and newer).
 
     On older cores `is_transpose` is a hint, and the instruction multiplies.
     """

@@ -61,7 +61,7 @@ class Violation:
 
 
 Check = Callable[[Any, Target], Violation | None]
-"""Returns the violation of a rule by an operation on a target; None if it obeys the rule."""
+"""A function that returns how an operation breaks a rule on a target; None if it does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +87,9 @@ class Rule:
     """A rule as declared for one op.
 
     Instructions with equal types and arguments are checked once. So `check` must depend only on:
-    types, properties, scalar constants, fixed addresses, and which operands share an allocation. Of
-    a tile's start, it may use the partition and, in PSUM, the byte; for tiles of one allocation,
-    the whole start.
+    types, properties, scalar constants, fixed addresses, and which operands share an allocation.
+    About the start of a tile, it may use the partition and, in PSUM, the byte. Between tiles of one
+    allocation, it may compare the complete starts.
     """
 
     text: RuleText

@@ -208,8 +208,9 @@ class ItemOp(IRDLOperation, ABC):
 
 @irdl_op_definition
 class IssueOp(ItemOp):
-    """Run an NKI instruction, in its last stage that always runs (or in that stage's last part).
+    """The queue item with an NKI instruction; the instruction's other stages refer to it by number.
 
+    It is the last stage that always runs or, if that stage has several parts, the last part.
     `weights` is the number of the instruction that loads the stationary tile of a matrix
     multiplication. Instructions with the same `no_reorder` keep their order.
     """
@@ -290,7 +291,7 @@ class PartOp(ItemOp):
 
 @irdl_op_definition
 class StageOp(PartOp):
-    """A further stage of an issued instruction, or a further part of a stage, by its mnemonic."""
+    """A further stage of an NKI instruction, or a further part of a stage, with a mnemonic."""
 
     name = "engine.stage"
 

@@ -168,7 +168,7 @@ class Contents:
         self.triggers: dict[int, TriggerOp] = {}
         """The trigger of each DMA, by the DMA's number."""
         self.parts: dict[int, list[PartOp]] = {}
-        """The instructions for further parts of each instruction, by number; without loops."""
+        """For each `engine.issue`, by number: the instructions that refer to it."""
         self._first: dict[int, int] = {}
         """The number of the first instruction in each loop, by the loop's number."""
         for queue in program.queues:

@@ -58,8 +58,9 @@ COMPUTE_ENGINES = frozenset({engine.tensor, engine.vector, engine.scalar, engine
 """The engines that access all partitions of SBUF and PSUM in lockstep."""
 
 ACCESS_COUNT_MAX = 2**16 - 1
-"""Largest element count of a free dimension of an engine's access (architecture guide,
-NeuronCore-v2).
+"""The largest element count of a free dimension of an engine's access.
+
+Source: architecture guide, NeuronCore-v2.
 """
 ACCESS_STRIDES = range(-(2**15), 2**15)
 """Legal strides of a free dimension of an engine's access, in elements (architecture guide)."""

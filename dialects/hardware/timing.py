@@ -223,7 +223,7 @@ class Dma:
     descriptor_ns: float
     """Time that an engine takes per descriptor in a stream of transfers, without the bytes."""
     efficient_descriptor_bytes: int
-    """Bytes from which the vendor's documents call a descriptor efficient."""
+    """The least number of bytes at which the vendor's documents call a descriptor efficient."""
     max_descriptor_bytes: int
     """Bytes of the longest descriptor; a longer contiguous run becomes several descriptors."""
     burst_descriptors: int
@@ -231,7 +231,7 @@ class Dma:
     load_ns: float
     """Time of an isolated transfer that is not a store, in addition to the time of its bytes."""
     load_stretch: float
-    """The time of an isolated transfer's bytes, relative to the bandwidth of all DMA engines."""
+    """The factor by which an isolated load takes longer for its bytes than at full bandwidth."""
     store_ns: float
     store_stretch: float
     load_dispatch_ns: float

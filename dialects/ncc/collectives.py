@@ -350,7 +350,7 @@ class CollectivePermuteOp(NisaOp):
     stages=_stage("COLLECTIVE_PERMUTE_IMPLICIT", NEIGHBOUR, "dsts_by_channel", "srcs_by_channel"),
 )
 class CollectivePermuteImplicitOp(NisaOp):
-    """A step around the ring of a group: to the successor, from the predecessor."""
+    """Send `srcs` one step around the ring of a group: to the successor, from the predecessor."""
 
     name = "ncc.collective_permute_implicit"
 
@@ -381,7 +381,7 @@ class CollectivePermuteImplicitOp(NisaOp):
     ),
 )
 class CollectivePermuteImplicitReduceOp(NisaOp):
-    """A step around the ring of a group with `srcs0 op srcs1`."""
+    """Send `srcs0 op srcs1` one step around the ring of a group."""
 
     name = "ncc.collective_permute_implicit_reduce"
 

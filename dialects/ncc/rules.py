@@ -162,7 +162,10 @@ def _one_dtype(op: NisaOp, target: Target) -> Violation | None:
 
 
 ResultShape = Callable[[TileInfo, int, int], tuple[int, ...]]
-"""Returns a destination's shape from its source, the group's size and the dimension."""
+"""A function that returns the shape of a destination of a collective.
+
+The arguments are the source, the number of ranks in a group, and the collective's dimension.
+"""
 
 
 def result_shape(shape: ResultShape) -> Rule:

@@ -28,8 +28,8 @@ _OF_ARGUMENT = {
 def accumulation_of(op: NisaOp, target: Target) -> Accumulation | None:
     """Return the effect of a matmul on the contents of `dst`; None for other instructions.
 
-    The argument `accumulate` decides, unless it is None. If it is None, transpose mode, which moves
-    bits, overwrites, and other matmuls accumulate by location.
+    The argument `accumulate` decides, unless it is None. If it is None, matmuls in transpose mode
+    overwrite, and other matmuls accumulate by location.
     """
     if not op.declares("accumulate"):
         return None

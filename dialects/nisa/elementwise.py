@@ -383,7 +383,7 @@ _CUMULATIVE_DTYPES = (
     per_partition=True,
 )
 class TensorScalarCumulativeOp(NisaOp):
-    """`dst[i] = (src[i] op0 imm0) op1 accumulator`, which is the new accumulator."""
+    """`dst[i] = (src[i] op0 imm0) op1 accumulator`; each result is the next accumulator."""
 
     name = "nisa.tensor_scalar_cumulative"
 

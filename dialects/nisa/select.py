@@ -221,7 +221,7 @@ class RangeSelectOp(NisaOp):
     per_partition=True,
 )
 class SelectReduceOp(NisaOp):
-    """`dst = on_true` where `predicate` is not 0, else `on_false`; optionally its maximum."""
+    """`dst = on_true` where `predicate` is not 0, else `on_false`; optionally `dst`'s maximum."""
 
     name = "nisa.select_reduce"
 

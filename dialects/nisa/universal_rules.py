@@ -336,7 +336,6 @@ def _clash(
 
 
 def _free(access: AccessPattern) -> AccessPattern:
-    """The free dimensions of an access pattern."""
     return AccessPattern(access.offset, access.strides[1:], access.shape[1:])
 
 

@@ -46,7 +46,7 @@ from nkijit.dialects.rule_texts.operands import (
 from nkijit.dialects.tiles import NkiMemRef, TileInfo, info_of
 
 MAX_ADDRESS = 1 << 24
-"""The bound of the numbers of an address.
+"""The bound of the partition and of the byte of an address.
 
 It is beyond every partition, and small enough for the analyses of bytes.
 """
@@ -156,7 +156,7 @@ def _alloc_partitions(op: AllocOp, target: Target) -> Violation | None:
 
 
 def _fewer_partitions(info: TileInfo, most: int) -> str | None:
-    """Return the help for a tile with too many partitions; None for the rule's own."""
+    """Return the help for a tile with too many partitions; None if the rule's own help applies."""
     rows, free = info.partitions, info.shape[1:]
     if prod(free) == 1:
         column = f", or ({most}, {rows // most}) in rows" if rows % most == 0 else ""

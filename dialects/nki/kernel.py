@@ -150,7 +150,7 @@ class ReturnOp(IRDLOperation):
     def of(
         values: Sequence[SSAValue], container: str | None = None, keys: Sequence[str] | None = None
     ) -> ReturnOp:
-        """Create a return. `container` is None, "tuple", "list" or "dict", which has `keys`."""
+        """Create a return. `container` is None, "tuple", "list" or "dict"; a dict has `keys`."""
         properties: dict[str, Attribute] = {}
         if container is not None:
             properties["container"] = StringAttr(container)

@@ -167,11 +167,11 @@ def access_in_partition(value: SSAValue) -> AccessPattern:
 class DynamicPart:
     """The part of a view's address that an index determines at run time, of one of three kinds.
 
-    scalar: the view starts `index * scale` elements after its offset. vector: element `w` of dim 0
-    is `index[w] * scale` elements after the offset. Both: `0 <= index < bound`. tensor: the view
-    selects `count` of the `bound` elements of the free dimensions in every partition. Element `i`
-    of partition `p` is number `index[g + i % G, i // G]`, where `g` is the first of the `G`
-    partitions of its group.
+    `scalar`: the view starts `index * scale` elements after its offset. `vector`: element `w` of
+    dim 0 is `index[w] * scale` elements after the offset. For both kinds, `0 <= index < bound`.
+    `tensor`: in every partition, the view selects `count` of the `bound` elements of the free
+    dimensions. Element `i` of partition `p` is number `index[g + i % G, i // G]`, where `g` is the
+    first of the `G` partitions of its group.
     """
 
     indirection: Indirection
@@ -184,9 +184,8 @@ class DynamicPart:
 def selectable(access: AccessPattern, part: DynamicPart) -> AccessPattern:
     """Return the pattern of all elements that an index can select.
 
-    scalar: a new dim 0, the index, is added to the view. vector: the index replaces dim 0 of the
-    view. With tensor indirection the indices select among the view's own elements, so the result is
-    the view.
+    `scalar`: a new dim 0, the index, is added to the view. `vector`: the index replaces dim 0 of
+    the view. `tensor`: the indices select among the view's own elements, so the result is the view.
     """
     if part.indirection is Indirection.tensor:
         return access

@@ -1,6 +1,6 @@
-"""Helps for views that cannot exist, by kind of mistake.
+"""Help texts for views that cannot exist, by kind of mistake.
 
-`{t}` is the place of the tensor's name; `named` fills it in.
+`{t}` is a placeholder for the tensor's name; `named` replaces it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ WHOLE_DIVISION = "divide sizes with //, which gives ints; / gives floats"
 
 
 class Help(str):
-    """A help for the current API; `classic` is the help for kernels of the classic API."""
+    """A help text for the current API; `classic` is the text for kernels of the classic API."""
 
     __slots__ = ("classic",)
 
@@ -36,7 +36,7 @@ class Help(str):
 
 
 def named(help: str, name: str, *, classic: bool) -> str:
-    """Return the help for an API with the name of the tensor that it is about."""
+    """Return the help text for the current or the classic API, with the tensor's name filled in."""
     text = help.classic if classic and isinstance(help, Help) else help
     return text.replace(TENSOR, name)
 
@@ -135,12 +135,9 @@ def for_slice(
     """Return the help for a slice that is empty or leaves its dimension.
 
     Args:
-        dim: the dimension.
-        size: its size.
         first: the first element, counted from the start.
         end: the end, counted from the start.
         written: the limits as the kernel has them.
-        on_chip: whether the tensor is in SBUF or PSUM.
     """
     if end > size and on_chip and dim == 0:
         return _other_partitions(size)
@@ -186,11 +183,7 @@ def for_steps(
 ) -> str:
     """Return the help for a slice with a step of 0 or a negative one.
 
-    Args:
-        dim: the dimension.
-        limits: the slice.
-        pattern: the strides and the shape of the tensor.
-        on_chip: whether the tensor is in SBUF or PSUM.
+    `pattern` is the strides and the shape of the tensor.
     """
     strides, shape = pattern
     if limits.step == 0:
@@ -293,10 +286,8 @@ NEEDS_COPY = (
 def for_parts(names: Sequence[str], sizes: Sequence[int], total: int) -> str:
     """Return the help for the sizes of the parts of a dimension in `rearrange`.
 
-    Args:
-        names: the names of the parts.
-        sizes: their sizes, -1 for those that are not given.
-        total: the size of the dimension.
+    `sizes` are the sizes of the parts, -1 for those that are not given. `total` is the dimension's
+    size.
     """
     if sizes.count(-1) > 1:
         missing = [name for name, size in zip(names, sizes, strict=True) if size == -1]
@@ -340,10 +331,7 @@ def for_pair(pair: object) -> str:
 def for_partition_pair(pairs: Sequence[Sequence[int]], elements: int, partitions: int) -> str:
     """Return the help for a pattern on chip that does not begin with the partition dimension.
 
-    Args:
-        pairs: the pattern.
-        elements: elements per partition.
-        partitions: the number of partitions.
+    `elements` is the number of elements per partition.
     """
     swapped = [[count, stride] for stride, count in pairs]
     (stride, count), *rest = pairs
@@ -369,7 +357,7 @@ CONVERT = "convert the elements, with nisa.tensor_copy into a tile of the other 
 
 
 def for_ratio(ratio: int) -> str:
-    """Return the help for rows that hold no whole number of the wider elements."""
+    """Return the help for a view whose rows are not a whole number of the wider elements."""
     return f"slice and allocate the last dimension in multiples of {ratio} elements"
 
 
@@ -413,8 +401,8 @@ def for_partition_index(size: int, *, is_vector: bool) -> str:
     """Return the help for an index of partitions that is known only at run time.
 
     Args:
-        size: the elements of the index.
-        is_vector: whether it has one index per row.
+        size: the number of elements of the index.
+        is_vector: whether the index is a tile with one number for each row.
     """
     if size > 1 and not is_vector:
         return "to choose elements by a condition or a mask, write nl.where(condition, t, u)"

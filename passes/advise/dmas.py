@@ -237,7 +237,6 @@ def _is_free(run: Sequence[_Move], facts: Facts) -> bool:
 
 
 def _merge(run: _Run) -> None:
-    """Replace the DMAs of a run by one."""
     moves, first = run.moves, run.moves[0]
     place = first.op if first.loads else moves[-1].op
     count = len(moves)

@@ -85,8 +85,8 @@ def tile_like(
 def instruction(op_class: type[NisaOp], location: LocationAttr, **arguments: object) -> NisaOp:
     """Create an instruction from its arguments by name.
 
-    Operands are SSA values. Other arguments are attributes, or values that their kind encodes. None
-    means that an argument is omitted.
+    Operands are SSA values. Other arguments are attributes, or Python values that the argument's
+    kind converts to attributes. None means that an argument is omitted.
     """
     operands: list[SSAValue] = []
     present: list[int] = []

@@ -131,7 +131,7 @@ def _position(access: Access) -> int:
 
 
 class Renamed(Facts):
-    """Facts about a copy of a kernel in which refilled buffers are renamed to separate tiles."""
+    """Facts about a copy of a kernel in which each refill of a buffer has a separate tile."""
 
     def __init__(self, kernel: KernelOp):
         edit = Edit(kernel)

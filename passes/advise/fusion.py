@@ -79,8 +79,6 @@ def fused_instructions(facts: Facts) -> Iterator[Proposal]:
 
 @dataclass(frozen=True, slots=True)
 class _Fuse:
-    """Replaces each pair by its fused instruction."""
-
     pairs: Sequence[_Pair]
 
     def __call__(self, edit: Edit) -> None:
@@ -276,7 +274,7 @@ def _can_reduce(
 
 
 def _reducing(first: NisaOp, second: NisaOp) -> NisaOp:
-    """Create an instruction: the first instruction of a pair with the reduction of the second."""
+    """Create the first instruction of a pair, with the reduction of the second one added."""
     reduction: dict[str, object] = {
         "reduce_op": second.properties.get("op"),
         "reduce_res": second.required("dst"),

@@ -42,7 +42,7 @@ With a few iterations at a time, fewer results are on chip.
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sunk:
-    """A loop to interchange, with the chain of nested loops in its body that move outside of it."""
+    """A loop to interchange, with a chain of loops nested in it that move outside of it."""
 
     outer: Nest
     inner: Sequence[int]
@@ -52,7 +52,7 @@ class _Sunk:
 
     @property
     def inside(self) -> tuple[NisaOp, int]:
-        """An instruction in the chain's innermost loop, and the number of loops between the two."""
+        """An instruction inside the chain's innermost loop, and how many more loops contain it."""
         items, between = self.outer.iterations[0], 0
         for at in self.inner:
             item = items[at]
@@ -204,7 +204,7 @@ class _Saved:
 
 
 class _Kernel:
-    """A kernel, either as written or with refilled buffers renamed to separate tiles."""
+    """A kernel, either as written or with a separate tile for each refill of a buffer."""
 
     def __init__(self, facts: Facts):
         self._facts = facts
@@ -257,7 +257,7 @@ class _Kernel:
             yield f"stationary tiles are loaded {left:,} times, not {saved.all_stationary:,}"
 
     def _repeated(self, order: Sequence[int]) -> dict[int, int]:
-        """Return the loads that repeat the previous load of their line, each with that load."""
+        """Map each load that repeats the previous load of its source line to that previous load."""
         contents = self._loaded()
         last: dict[LocationAttr, int] = {}
         found: dict[int, int] = {}
@@ -272,7 +272,7 @@ class _Kernel:
         return found
 
     def _loaded(self) -> dict[int, Hashable]:
-        """Return the loads that alone fill their tile, each with a key of the loaded bytes."""
+        """Map each load that alone fills its tile to a key of the loaded bytes."""
         if self._contents is None:
             places = {op: place for place, op in enumerate(self._ops)}
             self._contents = {}

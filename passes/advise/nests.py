@@ -190,7 +190,7 @@ class Order:
 
 
 def rearrange(region: Sequence[NisaOp], order: Sequence[int]) -> None:
-    """Reorder the instructions of a region, after all declarations in it."""
+    """Reorder the instructions of a region, and put all declarations in it before them."""
     last = region[-1].next_op
     block = region[0].parent_block()
     assert block is not None

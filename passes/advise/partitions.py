@@ -273,7 +273,7 @@ class _Together:
         )
 
     def _is_same(self, base: SSAValue) -> bool:
-        """Whether all iterations read equal contents of a tile, so that a wider copy can serve."""
+        """Whether all iterations read equal contents of a tile, so one wide tile can replace it."""
         if base not in self._same:
             self._same[base] = False  # the result for cycles
             self._same[base] = self._can_repeat(base)
@@ -332,8 +332,6 @@ def _access(value: SSAValue) -> AccessPattern | None:
 
 @dataclass(frozen=True, slots=True)
 class _Fold:
-    """The change: merge iterations."""
-
     plan: _Plan
     renames: bool
 

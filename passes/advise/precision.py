@@ -74,8 +74,6 @@ def _proposal(
 
 @dataclass(frozen=True, slots=True)
 class _Retype:
-    """Gives tensors another dtype."""
-
     bases: Sequence[SSAValue]
     dtype: DType
 

@@ -21,7 +21,10 @@ class Proposal:
     subject: Hashable
     """The key of the change; proposals of several cores with equal keys are applied together."""
     variant: int
-    """The number among the alternatives for a subject; the first one with a gain is reported."""
+    """The number of this proposal among the alternatives for a subject.
+
+    The first alternative with a gain is reported.
+    """
     location: LocationAttr
     """The source location of the changed instructions."""
     message: str
@@ -38,7 +41,7 @@ class Proposal:
 
 
 Line = tuple[LocationAttr, str | None]
-"""A source line and the name of a tile, because a line of a helper can access several tensors."""
+"""A source line and a tile's name: a line of a helper can access several tensors."""
 
 
 def place_of(location: LocationAttr) -> Position | None:

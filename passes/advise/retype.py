@@ -32,7 +32,6 @@ def tied(
     The search ends at instructions that convert.
 
     Args:
-        facts: facts about the kernel.
         starts: the tensors to change.
         dtype: the new dtype.
         narrower: change only tiles that are filled from tensors of that dtype, and no arguments.

@@ -44,9 +44,8 @@ class CompilerPass(ModulePass):
         """Change a kernel in place; returns the number of changes (e.g. removed loads).
 
         Args:
-                analyses: the kernel's cached analyses; the pass invalidates those that its changes
-                affect.
-                origins: maps the operations of a copied kernel to their originals; gets the new
+            analyses: the kernel's cached analyses; the pass discards those that its changes affect.
+            origins: maps the operations of a copied kernel to their originals; gets the new
                 operations.
         """
         raise NotImplementedError
@@ -207,8 +206,8 @@ def compiled(kernel: KernelOp, without: Collection[str] = ()) -> Compiled:
     """Return a copy of a verified kernel after all passes.
 
     Args:
-            kernel: not changed.
-            without: names of passes to skip.
+        kernel: not changed.
+        without: names of passes to skip.
     """
     copy, origins = with_edges_in_order(kernel)
     if copy is kernel:

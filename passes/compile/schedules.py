@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Schedule(StrEnum):
-    """Which order of instructions to use, with its tiles: the author's or the compiler's."""
+    """Whether to use the instruction order and tiles of the author, or those of the compiler."""
 
     author = "author"
     compiler = "compiler"

@@ -40,10 +40,7 @@ def describe_operand(name: str, value: SSAValue) -> Operand:
 def element_text(value: SSAValue, partition: int, number: int) -> str:
     """Return the name of an element of a static tile: its index in the allocation, if possible.
 
-    Args:
-        value: the tile.
-        partition: the partition of the element.
-        number: the number of the element within its partition.
+    `number` is the number of the element within its partition.
     """
     info, base = info_of(value), base_of(value)
     index = _unravelled(number, info.shape[1:])

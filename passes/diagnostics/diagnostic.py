@@ -1,7 +1,8 @@
 """Diagnostics: findings of passes, as data with a text form.
 
-The form follows rustc: a headline with the rule's id, the source line with a marker, each operand
-with its buffer, shape, dtype and place of allocation, and a fix. `layout.py` has its parts.
+The text form follows rustc: a headline with the rule's id, the source line with a marker, each
+operand with its buffer, shape, dtype and place of allocation, and a fix. `layout.py` creates these
+parts.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class NkiValidationError(Exception):
 
 @cache
 def finding_as(error: type[Exception]) -> type[NkiValidationError]:
-    """Return the class of exceptions that carry findings and are also an `error` of Python."""
+    """Return the subclass of NkiValidationError that is also a subclass of `error`."""
     space = {"__module__": NkiValidationError.__module__}
     return type(f"Nki{error.__name__}", (NkiValidationError, error), space)
 

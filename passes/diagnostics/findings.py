@@ -83,7 +83,8 @@ def by_weight(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Sort findings: errors, suspicious code, other warnings; in source order within each.
 
     The source order is that of lines in the kernel (outermost call); findings without a line come
-    first. Advice depends on code that a wrong result changes, so it follows.
+    first. Advice comes last, because fixing a wrong result may change the code that the advice is
+    about.
     """
     return sorted(in_source_order(diagnostics), key=_weight)
 

@@ -31,9 +31,7 @@ def snippet(
     """Return the source line of a position with a marker, below a line with the position itself.
 
     Args:
-        position: the place.
-        style: the style of the marker.
-        label: for a further place (`:::`), the text next to the marker.
+        label: for a further position (`:::`), the text next to the marker.
         marked: spans to mark instead of the called name.
     """
     if marked:

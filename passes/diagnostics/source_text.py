@@ -44,7 +44,7 @@ def claim_source(file: str) -> None:
 
 
 def parsed_as(name: str) -> None:
-    """Record the name of a parsed IR text, the file name in its default locations."""
+    """Record the name of a parsed IR text. It is the file name in the text's default locations."""
     _parsed.add(name)
 
 
@@ -111,7 +111,10 @@ def _may_be_quoted(path: str) -> bool:
 
 @lru_cache(maxsize=32)
 def _read(file: str, is_claim: bool, _state: tuple[int, ...]) -> tuple[str, ...]:
-    """Read the lines of a file; `_state` invalidates the cache when the file changes."""
+    """Read the lines of a file; if `is_claim`, as UTF-8, without regard to encoding comments.
+
+    `_state` invalidates the cache when the file changes.
+    """
     data = read_regular(file, MAX_SOURCE_BYTES)
     encoding = "utf-8"
     # Some of the encodings that a comment can name take quadratic time.

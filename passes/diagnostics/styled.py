@@ -33,7 +33,7 @@ _CONTROLS = dict.fromkeys({*range(0x20), *range(0x7F, 0xA0)} - {0x09, 0x0A}, "\u
 
 
 def printable(text: str) -> str:
-    """Replace the control characters in text from elsewhere, as terminals would execute them."""
+    """Replace control characters, which terminals would execute."""
     return text if text.isprintable() else text.translate(_CONTROLS)
 
 

@@ -60,7 +60,6 @@ def suppress(
     """Remove suppressed findings, and add findings about the comments.
 
     Args:
-        found: the findings.
         examined: the lines from which findings can come.
         is_checked: returns True if all checks that can report a rule have run. Otherwise, a
             suppression of the rule is not reported as unused.
@@ -121,7 +120,7 @@ def _is_suppressed(diagnostic: Diagnostic, at: _AtLine) -> bool:
 
 
 def _about(comment: _Suppression, is_checked: Callable[[RuleText], bool]) -> Iterator[Diagnostic]:
-    """Yield the findings about a comment: an unknown rule, a rule with an error, or no use."""
+    """Yield the findings about a comment: an unknown or refused rule, or an unused comment."""
     where = (comment.position,)
     if not comment.rules:
         yield Diagnostic(UNKNOWN_RULE, "it names no rule", "ignore", where)

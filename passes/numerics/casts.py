@@ -20,7 +20,10 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 Round = Callable[[Array, Array], None]
-"""`round(dst, values)`: write float32 values into a view of as many narrow elements."""
+"""A function `round(dst, values)` that rounds float32 values into a view of narrow elements.
+
+`dst` is the view. It has as many elements as `values`.
+"""
 
 _CHUNK = 128 * 512
 """The number of elements of a chunk.
@@ -30,8 +33,6 @@ Together with the working arrays, a chunk fits into the caches; tiles typically 
 
 
 class _Scratch(threading.local):
-    """Working arrays of one thread."""
-
     def __init__(self) -> None:
         self.bits = np.empty(_CHUNK, np.int32)
         self.scale = np.empty(_CHUNK, np.int32)
@@ -150,7 +151,10 @@ def load_float16(array: Array) -> Array:
 
 @cache
 def float8_rounder(kept: np.dtype[Any]) -> Round:
-    """Return a function that rounds float32 to a one-byte float type as ml_dtypes does."""
+    """Return a function that rounds float32 to the one-byte float type `kept`.
+
+    The function rounds as ml_dtypes does.
+    """
     # Take the 16 high bits of a float32 and set the last one if any bit below is set. This number
     # is on the same side of every tie between float8 values as the float32, so a table of the
     # 65536 patterns rounds exactly.
@@ -175,7 +179,7 @@ def float8_rounder(kept: np.dtype[Any]) -> Round:
 
 @cache
 def float8_loader(kept: np.dtype[Any]) -> Callable[[Array], Array]:
-    """Return a function that converts a one-byte float type to a new float32 array."""
+    """Return a function that converts the one-byte float type `kept` to a new float32 array."""
     table = np.arange(256, dtype=np.uint8).view(kept).astype(np.float32)
 
     def load(array: Array) -> Array:

@@ -83,7 +83,7 @@ def _abs_min(x: ArrayOrNumber, y: ArrayOrNumber, out: Array) -> None:
 def select(first: Array, x: ArrayOrNumber, y: ArrayOrNumber, out: Array) -> None:
     """Compute `np.where(first, x, y)` on bits, without branches.
 
-    Three times as fast on random data.
+    This takes a third of the time of `np.where` on random data.
     """
     mask = np.negative(first.astype(np.uint32))
     x_bits, y_bits = x.view(np.uint32), y.view(np.uint32)
@@ -213,13 +213,12 @@ GELU_SIGMOID_SLOPE = 1.702
 """The factor of x in `gelu_apprx_sigmoid`: the constant of the original GELU paper."""
 
 SIN_CUBIC_AT_PI = (-1.0, 1.0 / 6.0)
-"""Coefficients of t and t**3, t = x - pi, that extend `sin` beyond pi, and below -pi as an odd
-function.
+"""Coefficients of t and t**3, t = x - pi, in the polynomial that replaces `sin(x)` above pi.
 
-The Scalar Engine does no range reduction, extrapolates a cubic polynomial outside [-pi, pi], and
-returns about 27.65 for 9.0. The polynomial is not published. nkijit assumes the Taylor polynomial
-of sin at pi, with equal value, slope and curvature. It gives 27.653 for 9.0, which agrees with all
-four published digits.
+Below -pi, the function is continued as an odd function. The Scalar Engine does no range reduction,
+extrapolates a cubic polynomial outside [-pi, pi], and returns about 27.65 for 9.0. The polynomial
+is not published. nkijit assumes the Taylor polynomial of sin at pi, with equal value, slope and
+curvature. It gives 27.653 for 9.0, which agrees with all four published digits.
 """
 
 _FAR = 200.0

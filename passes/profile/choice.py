@@ -45,8 +45,8 @@ def compiled_programs(
 
     Args:
         kernels: the verified kernels of all cores.
-        own: the queues with the author's schedule, or with the compiler's if that does not fit.
-        target: the hardware.
+        own: the queues in the author's order; in the compiler's if the kernel does not fit into
+            memory otherwise.
         passed_over: see `program_of`.
     """
     if own[0].changes is not None:

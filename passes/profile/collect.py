@@ -65,7 +65,6 @@ class _Line:
         self.reasons: dict[str, float] = {}
 
     def add(self, other: _Line) -> None:
-        """Add the sums that another object has for the same source line."""
         self.busy += other.busy
         self.path += other.path
         self.count += other.count
@@ -245,7 +244,10 @@ class _Collector:
         return tuple(found)
 
     def _shares(self, queues: Sequence[QueueUse]) -> tuple[tuple[str, float], ...]:
-        """Return the utilisation of engines (highest over cores), DMA engines, HBM (means)."""
+        """Return the utilisation of each resource, as (name, fraction).
+
+        For engines, this is the highest over the cores; for DMA engines and HBM, the mean.
+        """
         cores = len(self._timeline.programs)
         engines = {queue.name for queue in QUEUES if not queue.is_ring and queue is not Queue.sync}
         found: dict[str, float] = {}

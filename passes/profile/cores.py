@@ -52,7 +52,7 @@ class Cursor:
         self.results = Results() if queue in READS_ITSELF else None
         self.frames = [_Frame(items, None, 0)]
         self.flat: dict[Loop | None, int] = {None: 0}
-        """For each loop, the number of iterations before the current one, in all entries."""
+        """The number of completed iterations of each loop, over all entries to the loop."""
         self.last: Event | None = None
         self.head: EngineInstruction | None = None
         self.waits: list[tuple[Wait, int]] = []
@@ -146,7 +146,7 @@ class Core:
         self.blocked: dict[Item, list[Cursor]] = {}
         self._woken = woken
         self.met: dict[Hashable, int] = defaultdict(int)
-        """The number of meetings of cores that the core has reached, by meeting key."""
+        """For each key of `meeting_of`, how often the core has reached such an instruction."""
         self.cursors = [Cursor(self, queue, items) for queue, items in program.queues.items()]
 
     def has_ended(self, item: Item, event: Event | None) -> None:

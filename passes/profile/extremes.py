@@ -1,7 +1,7 @@
 """The range of a predicted time that results from the uncertainty of the timing constants.
 
-The same queues are simulated twice more: with all uncertain constants at their fast ends, and with
-all at their slow ends. Errors of the model itself are not included.
+The same queues are simulated twice more: with the fastest plausible value of each uncertain
+constant, and with the slowest. Errors of the model itself are not included.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from nkijit.passes.profile.timeline import Timeline
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Range(ShownFields):
-    """The lower and upper end of a predicted time, in ns."""
+    """The lowest and the highest predicted time, in ns."""
 
     low: float
     high: float
     launch_low: float
-    """The lower end of the time in ns to launch and end any kernel."""
+    """The lowest predicted time in ns to launch and end any kernel."""
     launch_high: float
 
 
 def range_of(timeline: Timeline) -> Range:
-    """Return the range of a simulated run's time."""
+    """Return the lowest and highest predicted time of a run, given uncertain timing constants."""
     times = [timeline.total, *times_at_ends(timeline)]
     cores = len(timeline.programs)
     launches = [_at(timeline.programs[0], end).target.launch_ns(cores) for end in End]
@@ -37,9 +37,10 @@ def range_of(timeline: Timeline) -> Range:
 
 @without_collection()
 def times_at_ends(timeline: Timeline) -> list[float]:
-    """Return two times in ns of a simulated run: with all constants at their fast and slow ends.
+    """Return the time in ns of a run with the fastest value of each constant, and with the slowest.
 
-    Compare two kernels end by end, because both use the same constants.
+    To compare two kernels, compare their first times, and their second times: each pair uses the
+    same constants.
     """
     return [
         simulate(

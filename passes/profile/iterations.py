@@ -19,9 +19,9 @@ from nkijit.passes.diagnostics.places import Position, positions
 from nkijit.passes.lower.program import Loop, Program
 
 LEAST = 8
-"""The number of simulated iterations of a loop, unless that makes too many instructions."""
+"""Shortened loops simulate at least this number of iterations, unless the limit is exceeded."""
 FEWEST = 2
-"""The smallest number of simulated iterations: the first and a typical iteration."""
+"""The smallest number of simulated iterations of a loop: the first and a typical iteration."""
 MOST = 2**31 - 1
 """The largest trip count, as registers have 32 bits."""
 LIMIT = 1_000_000

@@ -103,7 +103,7 @@ def _instructions(timeline: Timeline, lanes: dict[Event, int]) -> Iterator[dict[
 def _flow(
     number: int, cause: Event, event: Event, lanes: dict[Event, int]
 ) -> Iterator[dict[str, Any]]:
-    """Yield an arrow from an event's cause to the event, starting while the cause is shown."""
+    """Yield an arrow from the start of an event's cause to the start of the event."""
     for phase, end, time in (("s", cause, cause.begin), ("f", event, event.begin)):
         yield {
             "ph": phase,
@@ -142,7 +142,7 @@ def _counter(core: int, name: str, time: float, values: dict[str, float]) -> dic
 
 
 def _memory(core: int, program: Program, events: list[Event]) -> Iterator[dict[str, Any]]:
-    """Yield the bytes per partition in use; a tile counts from first to last instruction."""
+    """Yield the bytes per partition in use; a tile counts from its first to its last use."""
     begins: dict[Operation, float] = {}
     ends: dict[Operation, float] = {}
     for event in events:

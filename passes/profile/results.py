@@ -28,7 +28,10 @@ class Results:
         """The pending writes of each allocation, by `id`, as hashing a value is slow."""
 
     def awaited(self, instruction: EngineInstruction, time: float) -> Event | None:
-        """Return the last result that an instruction reads and that is pending at `time`."""
+        """Of the results that an instruction reads, return the event of the last to be available.
+
+        None if all are available at `time`.
+        """
         parts = self._parts.get(instruction)
         if parts is None:
             parts = self._parts[instruction] = self._on_chip.touched(instruction)

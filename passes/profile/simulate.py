@@ -91,8 +91,6 @@ def simulate(
 
 
 class _Run:
-    """The simulation of all cores."""
-
     def __init__(
         self, programs: Sequence[Program], plans: Sequence[Iterations], progress: Progress | None
     ):
@@ -108,10 +106,9 @@ class _Run:
         self._heap: list[tuple[float, int, Cursor]] = []
         self._order = count()
         self._meetings: dict[Hashable, list[Cursor]] = {}
-        """For each incomplete meeting of cores, the queues that have reached it."""
+        """For each key of `meeting_of`: the queues that wait there for queues of other cores."""
 
     def run(self) -> None:
-        """Run all queues to their end."""
         for core in self.cores:
             for cursor in core.cursors:
                 cursor.advance()

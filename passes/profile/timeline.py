@@ -50,7 +50,10 @@ class Event(ShownFields):
     """The time when the queue sees the results; for a transfer, when all queues see the results."""
     reason: Reason
     cause: Event | None
-    """The event that the instruction waited for last; it begins no later than this event."""
+    """The event that the instruction waited for last.
+
+    It begins no later than the instruction.
+    """
     wait: Wait | None
     """The semaphore wait, if a semaphore is the reason."""
     stalled: float
@@ -110,7 +113,7 @@ class Timeline:
         return self.weights[event.core][event.instruction.loop]
 
     def critical_path(self) -> list[PathStep]:
-        """Return the chain of causes that leads from the first event to the last end.
+        """Return the chain of causes that leads from the first event to the event that ends last.
 
         The segments have no gaps: they add up to `simulated`.
         """

@@ -90,7 +90,6 @@ class _Builder:
         missing: str,
         record: Recording | None,
     ) -> model.Report:
-        """Build the report."""
         self._number_ops(kernels)
         cores = [self._core(program) for program in programs]
         if programs:

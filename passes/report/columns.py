@@ -4,10 +4,10 @@ Adjacent numbers in a list are similar: positions in a program, times, addresses
 are written, because differences repeat where instructions do. A list is replaced by an object with
 one key, which no other object of a report has:
 
-- `{"~whole": [1, 1, 1]}`: a column of numbers: the first number, then the differences; -
-`{"~tenths": [5646, 6341]}`: the same in tenths, for times; - `{"~rows": [column, column]}`: rows of
-equal length, column by column; - `{"~lists": [lengths, column]}`: lists of any length,
-concatenated.
+- `{"~whole": [1, 1, 1]}`: a column of numbers: the first number, then the differences;
+- `{"~tenths": [5646, 6341]}`: the same in tenths, for times;
+- `{"~rows": [column, column]}`: rows of equal length, column by column;
+- `{"~lists": [lengths, column]}`: lists of any length, concatenated.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 SHORTEST = 32
 """Lists with fewer numbers are not replaced by an object."""
 _LARGEST = 1 << 52
-"""A bound for the numbers that JavaScript represents exactly, also in tenths."""
+"""The bound of encoded numbers: JavaScript represents numbers up to this bound exactly."""
 
 
 def packed(values: Sequence[Any]) -> Any:

@@ -28,10 +28,7 @@ def comparison_of(
 ) -> model.Comparison:
     """Compare the kernel of a page with another kernel.
 
-    Args:
-        reports: the reports of both kernels.
-        programs: the queues of each core, for both kernels.
-        profiles: the profiles of both kernels.
+    `programs` are the queues of each core, for both kernels.
     """
     names = _names(reports)
     sources = [_main_source(report) for report in reports]

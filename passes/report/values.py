@@ -110,7 +110,10 @@ def _add_turns(values: model.ReportValues, record: Recording, pictures: _Picture
 
 
 def _evenly(places: Sequence[object], most: int) -> set[int]:
-    """Return at most `most` instructions, spread over all source positions, with the last one."""
+    """Return the indices of at most `most` instructions, spread over all source positions.
+
+    The last instruction is included.
+    """
     if len(places) <= most:
         return set(range(len(places)))
     counts = Counter(places)
@@ -150,7 +153,6 @@ class _Pictures:
         self._known: dict[object, int] = {}
 
     def is_pictured(self, step: model.ReportStep) -> bool:
-        """Whether a step has pictures."""
         return any(self.entries[operand].picture >= 0 for operand in step.operands)
 
     def step(

@@ -107,7 +107,7 @@ def _with_single(nodes: list[Node], loop: Loop, known: dict[int, list[Loop]]) ->
 
 
 def _single(block: list[Node], like: Loop) -> Loop | None:
-    """Return a block as a loop of one iteration, in the form of `loop`; None if impossible."""
+    """Return a block as a loop of one iteration, in the form of `like`; None if impossible."""
     made = [_Made(block)]
     refs: list[Ref] = []
     steps: list[RefStep] = []
@@ -173,7 +173,7 @@ def _fold_period(
 def _loops_in(
     nodes: list[Node], start: int, end: int, period: int, forms: NodeForms, multiples: set[int]
 ) -> list[tuple[int, Loop]]:
-    """Find loops in a region whose forms have a period; returns each with its start position.
+    """Find the loops in a region in which forms repeat with `period`; returns (start, loop) pairs.
 
     Adds multiples of the period to `multiples` if differences of numbers recur with them.
     """
@@ -418,7 +418,7 @@ class _Made:
 def _step(
     refs: Sequence[Ref], made: Sequence[_Made], node: int
 ) -> tuple[RefStep, Ref | None] | None:
-    """Return the step of a use between iterations.
+    """Return how the value of a use changes from iteration to iteration.
 
     The second item is the use's `Ref` if the value is created outside the loop, else None. Returns
     None if only some iterations use a value of the same iteration, or if ordinals do not grow by a

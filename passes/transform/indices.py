@@ -40,7 +40,7 @@ class IndexNames:
         return next(name for name in _letters() if name not in around)
 
     def _own(self, loop: Loop) -> tuple[tuple[_Variable, ...], int]:
-        """Return the variables of the source loops around a loop, and the index of its own."""
+        """Return the variables of the source loops around a loop, and the index of its variable."""
         found = self._found.get(loop)
         if found is None:
             inner = [self._own(node)[1] for node in _loops(loop.body)]

@@ -22,7 +22,7 @@ class NodeForm:
     index: int
     """The index of the form; equal forms have equal indices."""
     masks: tuple[int, ...] = ()
-    """The positions of the numbers that are bits: `GIVEN` and `OMITTED`."""
+    """The indices of numbers that are bit masks: combinations of `GIVEN` and `OMITTED`."""
 
 
 GIVEN = 1

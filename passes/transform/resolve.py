@@ -15,7 +15,7 @@ from nkijit.passes.transform.nodes import Loop, Node, Unit, add_regions
 Definition = tuple[Unit, int]
 """The operation that creates a value, and the value's kind (see `Ref`)."""
 Steps = tuple[tuple[Loop, int], ...]
-"""The growth of a position per iteration of each loop, outermost first."""
+"""For each loop, outermost first: the growth of a position per iteration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class _Use:
 
 
 class _CannotResolveError(Exception):
-    """The position of a used element is not affine in the indices."""
+    """Raised if the position of a used element is not affine in the loop indices."""
 
 
 class _Scope:
@@ -66,7 +66,6 @@ class _Scope:
         self._nodes: list[Node] = []
 
     def add(self, node: Node) -> None:
-        """Add the values of a node."""
         for kind, count in node.makes.items():
             self._add(kind, count, node)
         self._nodes.append(node)
@@ -138,7 +137,6 @@ class _Resolver:
         """The operations that contain the current node."""
 
     def kernel(self, nodes: list[Node]) -> None:
-        """Resolve the uses of a whole program."""
         scope = _Scope()
         for node in nodes:
             for use, ref in zip(self._node(node, nodes), node.refs, strict=True):
@@ -203,7 +201,6 @@ class _Resolver:
         """Resolve a use.
 
         Args:
-            use: the use.
             makers: the nodes that create all values to which the use refers.
             position: the position of the value among the values of `makers`, in the first
                 iterations.

@@ -26,7 +26,7 @@ from nkijit.passes.transform.resolve import Definition, Element, Resolved
 from nkijit.passes.transform.views import AGAIN
 
 Steps = tuple[tuple[str, int], ...]
-"""For each loop around, the index and the growth of a number per iteration."""
+"""For each surrounding loop: the name of its index, and the growth of a number per iteration."""
 
 
 class Writer:
@@ -368,7 +368,7 @@ class _UnitWriter:
 
 
 def header(writer: Writer, reader: Reader, *, every: bool) -> list[ConstantOp]:
-    """Return the constants at the top.
+    """Return the new kernel's constants that are at its top.
 
     Args:
         every: include constants that are not used by name.

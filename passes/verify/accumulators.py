@@ -111,7 +111,7 @@ class _Event:
     read_later: int = 0
     """The lanes of the instruction that are read later on at least one path, as bits."""
     leaves: _Values = frozenset()
-    """The contents of the instruction's lanes after the instruction."""
+    """The possible contents of the instruction's lanes after the instruction."""
 
 
 def check_accumulators(kernel: KernelOp) -> Iterator[Diagnostic]:
@@ -203,7 +203,10 @@ class _Flow:
         self.found: dict[tuple[int, str], Diagnostic] = {}
         """The findings by the position of the event and the rule id."""
         self.replaced: dict[_Event, tuple[str, NisaOp]] = {}
-        """For each instruction whose accumulator values were lost: how, and the cause."""
+        """For each instruction whose accumulated values were lost: how, and the cause.
+
+        The cause is the instruction that replaced the values.
+        """
         self.blamed: set[_Event] = set()
         """Instructions with findings, and the instructions that set the values in question.
 
@@ -258,7 +261,7 @@ class _Flow:
             began.append(event)
 
     def last_begin(self, event: _Event) -> _Event | None:
-        """Return the last instruction before an event that begins a reduction in its engine."""
+        """Return the latest earlier instruction that begins a reduction in the event's engine."""
         began = self._began.get(event.use.owner, [])
         index = bisect_left(began, event.position, key=lambda earlier: earlier.position)
         return began[index - 1] if index else None
@@ -305,7 +308,10 @@ class _Flow:
         return self._clobbered[key]
 
     def _check(self, event: _Event, pieces: _Pieces, certain: bool) -> list[_Unusable]:
-        """Report and return the register contents that an instruction cannot use."""
+        """Report the register contents that an instruction cannot use, and return them.
+
+        `certain`: False if the instruction may never run with these contents.
+        """
         undefined: list[_Unusable] = []
         mixed: list[_Unusable] = []
         use, op = event.use, event.op

@@ -97,7 +97,7 @@ class _InUse:
     """The tiles in use at a position, found by their bytes."""
 
     _PIECE = 2048
-    """Bytes per entry of the index: a bank of PSUM."""
+    """Bytes per entry of the index of tiles: the size of a PSUM bank."""
 
     def __init__(self) -> None:
         self._pieces: defaultdict[tuple[MemoryRegion, int], list[_Period]] = defaultdict(list)
@@ -171,7 +171,7 @@ def _is_whole(value: SSAValue, live: LiveRange) -> bool:
 
 
 def _diagnose(found: Liveness, before: _Period, period: _Period) -> Diagnostic:
-    """Return the finding for a tile that is first used while another one is in use."""
+    """Return the finding about a tile whose first use overlaps the use of the tile `before`."""
     first, second = before.live, period.live
     names = [live.result.name_hint or "?" for live in (first, second)]
     op, needed = found.instructions[period.start], found.instructions[before.end]

@@ -51,7 +51,7 @@ def check_cores(kernels: Sequence[KernelOp]) -> Iterator[Diagnostic]:
 
 @dataclass(slots=True)
 class _Program:
-    """The operations of one core, in phases that end at meetings (barriers, collectives)."""
+    """The operations of one core, in phases; a barrier or a collective ends each phase."""
 
     kernel: KernelOp
     phases: list[list[Operation]] = field(default_factory=lambda: [[]])
@@ -81,7 +81,10 @@ class _Program:
 
 
 def _meetings(programs: Sequence[_Program]) -> Iterator[Diagnostic]:
-    """Compare the instructions at which two cores wait in pairs, up to the first mismatch."""
+    """Yield a finding for the first difference between the waiting instructions of two cores.
+
+    The n-th waiting instructions of both cores must match.
+    """
     if not all(program.is_whole for program in programs):
         return
     one, two = [
@@ -170,13 +173,13 @@ class _Shared:
     read: list[Marks]
     """For each core and cell, the last read before the core itself wrote the cell."""
     written_first: list[Marks]
-    """For each core and cell, the operation that wrote the cell first since the last meeting."""
+    """For each core and cell, the operation that wrote it first since the cores last waited."""
     read_back: list[Marks]
-    """For each core and cell, the last read of the core's own write since the last meeting."""
+    """For each core and cell, the last read of the core's own write since the cores last waited."""
     first_unordered: int = 0
-    """The number of the first operation after the last meeting of the cores.
+    """The number of the first operation after the cores last waited for each other.
 
-    The meeting orders all operations with lower numbers before this operation.
+    Operations with lower numbers happen before it on both cores.
     """
     noted: list[tuple[int, Footprint, bool]] = field(
         default_factory=list[tuple[int, Footprint, bool]]
@@ -221,7 +224,7 @@ class _Shared:
         footprint.part(self.read_back[core])[is_own] = number
 
     def may_meet(self) -> bool:
-        """Whether an access of this phase may conflict with the other core's; ends the phase.
+        """Whether accesses of the two cores may conflict in this phase. Ends the phase.
 
         Checking only the accessed cells is faster than checking the entire tensor.
         """
@@ -234,7 +237,7 @@ class _Shared:
         return False
 
     def pairs(self, one: Marks, two: Marks) -> Iterator[tuple[int, int]]:
-        """Yield the pairs of operations that accessed the same cell since the last meeting."""
+        """Yield the pairs of operations that accessed the same cell since the cores last waited."""
         both = (one >= self.first_unordered) & (two >= self.first_unordered)
         if both.any():
             many = int(two.max()) + 1

@@ -1,6 +1,7 @@
 """Finds instructions that compilers or devices of some release of NKI are known to get wrong.
 
-`nkijit/releases/defects.toml` has the texts and releases of the defects, by the same ids.
+`nkijit/releases/defects.toml` has the texts and releases of the defects, with the ids of
+`MATCHERS`.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Match(NamedTuple):
 
 
 Matcher = Callable[[KernelOp], Iterator[Match]]
-"""Yields the operations of a kernel that a defect affects."""
+"""A function that yields the operations of a kernel that a defect affects."""
 
 _LOOPS = (ForOp, WhileOp)
 
@@ -47,7 +48,6 @@ def _instructions(kernel: KernelOp) -> Iterator[NisaOp]:
 
 
 def _operands(op: NisaOp) -> Iterator[tuple[str, SSAValue]]:
-    """Yield the tiles of an instruction with their names."""
     return ((f.name, value) for f, value in op.given_operands() if is_tile(value))
 
 
@@ -216,4 +216,4 @@ MATCHERS: Mapping[str, Matcher] = {
     "alu-operators": _later_operators,
     "loop-count": _counted_at_run_time,
 }
-"""For each known defect the function that finds it."""
+"""For each known defect, by id, the function that finds the affected operations."""

@@ -1,4 +1,4 @@
-"""Helps for reads of memory that nothing has written: the first writes of the kernel's tensors."""
+"""Help texts for reads of unwritten memory: they refer to the first write of the tensor."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Writers:
         return found
 
     def help_for(self, read: Read) -> str | None:
-        """Return the help for a read of an unwritten tile; None for the rule's help."""
+        """Return the help for a read of an unwritten tile; None if the rule's own help applies."""
         op, effect = read.op, read.effect
         source = base_of(effect.value)
         name = variable_of(source, f"'{effect.name}'")
@@ -57,7 +57,10 @@ class Writers:
         return self._exchanged(op, effect, written, first) or first
 
     def _later(self, op: Operation, source: SSAValue) -> Position | None:
-        """Return the place of the first write of a tensor, if it is after an operation."""
+        """Return the source position of a tensor's first write, if it comes after `op`; else None.
+
+        None also for a write that reads the tensor.
+        """
         later = self._first.get(source)
         if later is None or self._order[later] < self._order[op]:
             return None

@@ -30,13 +30,13 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
 @dataclass(slots=True)
 class _Clocks:
-    """For each event, the latest event of each queue that has ended when it begins."""
+    """For each event, the latest event of each queue that has ended when the event begins."""
 
     queues: list[int] = field(default_factory=list[int])
     ended: list[list[int]] = field(default_factory=list[list[int]])
 
     def join(self, clock: list[int], before: int) -> None:
-        """Record in a clock that an event has ended, and all events that it waited for."""
+        """Record in a clock that an event, and all events that it waited for, have ended."""
         for queue, number in enumerate(self.ended[before]):
             if number > clock[queue]:
                 clock[queue] = number
@@ -102,7 +102,7 @@ def _anti_first(dependence: Dependence) -> bool:
 
 
 def _is_unavoidable(before: Operation, dependence: Dependence) -> bool:
-    """True if the wait would also occur with another tile, or with other bytes of this tile."""
+    """True if the wait would also occur with another tile or other bytes, or is intended."""
     if isinstance(before, RegisterLoadOp):
         return True  # loops wait for the register anyway; a load takes as long as a wait
     if isinstance(before, CoreBarrierOp):

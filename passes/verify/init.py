@@ -1,4 +1,4 @@
-"""Checks that unwritten memory is not read entirely, returned, or used in decisions."""
+"""Finds reads of entirely unwritten tiles, incomplete results, and decisions on unwritten data."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from nkijit.passes.diagnostics.places import positions
 
 
 def check_launch(kernels: Sequence[KernelOp]) -> list[Diagnostic]:
-    """Return the first difference between the program of core 0 and the program of another core."""
+    """Return, for each other core, the first difference between its program and that of core 0."""
     first, *others = kernels
     found = (next(_differences(first, other), None) for other in others)
     return [diagnostic for diagnostic in found if diagnostic is not None]

@@ -131,7 +131,7 @@ def _small_dma(op: DmaCopyOp, target: Target) -> _Warning | None:
 
 
 def _moves_a_tensor(op: NisaOp) -> bool:
-    """True for a DMA between an entire HBM tensor and a tile with one run per partition.
+    """True for a DMA between an entire HBM tensor and a tile that is contiguous in each partition.
 
     Bytes that are adjacent in HBM are in different partitions, so a larger DMA would not help.
     """
@@ -390,7 +390,7 @@ def _unused(kernel: KernelOp) -> Iterator[Diagnostic]:
 
 
 def _redundant_copies(kernel: KernelOp, events: Sequence[Execution]) -> Iterator[Diagnostic]:
-    """Warn about copies that their source could replace."""
+    """Warn about copies whose readers could read the source instead."""
     writers: dict[SSAValue, list[Execution]] = {}
     for event in events:
         for effect in event.effects:

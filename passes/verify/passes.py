@@ -75,7 +75,7 @@ class VerificationPass(ModulePass):
 
 
 class _RulesPass(VerificationPass):
-    """Checks the rules of `CATEGORIES` that operations declare."""
+    """Check the rules of `CATEGORIES` that operations declare."""
 
     CATEGORIES: ClassVar[tuple[str, ...]]
 
@@ -84,42 +84,42 @@ class _RulesPass(VerificationPass):
 
 
 class VerifyBuffersPass(_RulesPass):
-    """Operands are in buffers that the instruction and its engine can access."""
+    """Check that operands are in buffers that the instruction and its engine can access."""
 
     name = "verify-buffers"
     CATEGORIES = ("buffer",)
 
 
 class VerifyShapesPass(_RulesPass):
-    """Tiles fit the hardware, the instruction and each other."""
+    """Check that tiles fit the hardware, the instruction and each other."""
 
     name = "verify-shapes"
     CATEGORIES = ("shape",)
 
 
 class VerifyDtypesPass(_RulesPass):
-    """Operands have data types that the instruction takes."""
+    """Check that operands have data types that the instruction takes."""
 
     name = "verify-dtypes"
     CATEGORIES = ("dtype",)
 
 
 class VerifyOperatorsPass(_RulesPass):
-    """Operators, reverse flags and commands combine as the instruction allows."""
+    """Check that operators, reverse flags and commands combine as the instruction allows."""
 
     name = "verify-operators"
     CATEGORIES = ("operator",)
 
 
 class VerifyTargetPass(_RulesPass):
-    """The target supports the instruction, its operators and its arguments."""
+    """Check that the target supports the instruction, its operators and its arguments."""
 
     name = "verify-target"
     CATEGORIES = ("target",)
 
 
 class VerifyAccessPass(_RulesPass):
-    """Engines can access and walk their operands, also where a register holds the address."""
+    """Check that engines can access and walk their operands, also at run-time addresses."""
 
     name = "verify-access"
     CATEGORIES = ("access",)
@@ -129,14 +129,14 @@ class VerifyAccessPass(_RulesPass):
 
 
 class VerifyInstructionsPass(_RulesPass):
-    """All rules that instructions, allocations and views declare, each op by itself."""
+    """Check all rules that instructions, allocations and views declare, each op by itself."""
 
     name = "verify-instructions"
     CATEGORIES = CATEGORIES
 
 
 class VerifyIndicesPass(VerificationPass):
-    """Indices that are computed on the device stay within their tensors."""
+    """Check that indices computed on the device stay within their tensors."""
 
     name = "verify-indices"
 
@@ -145,7 +145,7 @@ class VerifyIndicesPass(VerificationPass):
 
 
 class VerifyConstantsPass(VerificationPass):
-    """Constant data is not written."""
+    """Check that constant data is not written."""
 
     name = "verify-constants"
 
@@ -154,7 +154,7 @@ class VerifyConstantsPass(VerificationPass):
 
 
 class VerifyAccumulatorsPass(VerificationPass):
-    """Accumulator registers and PSUM are defined before they are continued or read."""
+    """Check that accumulator registers and PSUM are defined before they are continued or read."""
 
     name = "verify-accumulators"
 
@@ -163,7 +163,7 @@ class VerifyAccumulatorsPass(VerificationPass):
 
 
 class VerifyInitPass(VerificationPass):
-    """Data is written before it is read or returned, and numbers in registers are integers."""
+    """Check that data is written before use or return, and that register numbers are integers."""
 
     name = "verify-init"
     NEEDS_ALL = True
@@ -180,7 +180,7 @@ class VerifyInitPass(VerificationPass):
 
 
 class VerifyHazardsPass(VerificationPass):
-    """No memory is used while another operation writes it."""
+    """Check that no memory is used while another operation writes it."""
 
     name = "verify-hazards"
     ADVICE = (ANTI_DEPENDENCE, OUTPUT_DEPENDENCE)
@@ -196,7 +196,7 @@ class VerifyHazardsPass(VerificationPass):
 
 
 class VerifyCapacityPass(VerificationPass):
-    """The tiles in use at the same time fit into SBUF and PSUM."""
+    """Check that the tiles in use at the same time fit into SBUF and PSUM."""
 
     name = "verify-capacity"
 
@@ -205,7 +205,7 @@ class VerifyCapacityPass(VerificationPass):
 
 
 class VerifySchedulePass(VerificationPass):
-    """The ordering edges that the kernel adds between instructions can be respected."""
+    """Check that the ordering edges that the kernel adds between instructions can be respected."""
 
     name = "verify-schedule"
 
@@ -214,7 +214,7 @@ class VerifySchedulePass(VerificationPass):
 
 
 class VerifyCollectivesPass(VerificationPass):
-    """Collectives in two parts are prepared and triggered in pairs."""
+    """Check that collectives in two parts are prepared and triggered in pairs."""
 
     name = "verify-collectives"
     NEEDS_ALL = True
@@ -224,7 +224,7 @@ class VerifyCollectivesPass(VerificationPass):
 
 
 class LintPass(VerificationPass):
-    """Nothing wastes time or memory; all findings are warnings."""
+    """Warn about allocations and instructions that waste time or memory."""
 
     name = "lint"
     ADVICE = LINT
@@ -234,7 +234,7 @@ class LintPass(VerificationPass):
 
 
 class VerifyResultsPass(VerificationPass):
-    """The results of instructions are used."""
+    """Check that the results of instructions are used."""
 
     name = "verify-results"
     NEEDS_ALL = True
@@ -245,7 +245,7 @@ class VerifyResultsPass(VerificationPass):
 
 
 class VerifyIntegersPass(VerificationPass):
-    """Arithmetic on 32-bit integers is exact: no intermediate float32 rounds an integer."""
+    """Check that arithmetic on 32-bit integers is exact: no intermediate float32 rounds them."""
 
     name = "verify-integers"
     NEEDS_ALL = True
@@ -256,7 +256,7 @@ class VerifyIntegersPass(VerificationPass):
 
 
 class VerifyLaunchPass(VerificationPass):
-    """The programs of two cores match."""
+    """Check that the programs of two cores match."""
 
     name = "verify-launch"
 
@@ -283,7 +283,7 @@ WHOLE: tuple[type[VerificationPass], ...] = (
 
 
 class VerifyPass(VerificationPass):
-    """All verification passes; raises a single error with the findings of all passes."""
+    """Run all verification passes; raise a single error with the findings of all passes."""
 
     name = "verify"
 
@@ -355,6 +355,6 @@ def _has_errors(found: Iterable[Diagnostic]) -> bool:
 
 
 def _add(found: list[Diagnostic], more: Iterable[Diagnostic]) -> None:
-    """Add the findings of one core that were not reported for another core."""
+    """Add to `found` the findings of one core that were not reported for another core."""
     known = set(found)
     found += [d for d in collapse(more) if d not in known]

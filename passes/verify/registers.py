@@ -1,4 +1,4 @@
-"""Checks of registers: each is written before it is read, and a number comes from an integer."""
+"""Checks that registers are written before use, and that no float bits are used as an integer."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _registers_read(op: Operation) -> Iterator[SSAValue]:
 
 
 def _tested(kernel: KernelOp) -> set[Operation]:
-    """Return the reads of registers in conditions: any bits but zero continue the loop."""
+    """Return the register reads that loop conditions use. There, any bits but zero mean true."""
     loops = (op for op in kernel.operations if isinstance(op, WhileOp))
     values = (value for loop in loops for value in compared(loop) or ())
     return {value.owner for value in values if isinstance(value.owner, ReadRegisterOp)}

@@ -67,11 +67,11 @@ def _finding(kernel: KernelOp, result: CallResults) -> Diagnostic | None:
 
 
 def _is_mostly_overwritten(result: CallResults) -> bool:
-    """Whether more results are overwritten than the last iterations of inner loops explain.
+    """Whether more results are overwritten than the last iterations of inner loops can explain.
 
-    The last iteration of an inner loop often computes a value for an iteration that never runs, and
-    another instruction overwrites the value. In each run of the inner loop, at least one other
-    iteration uses its value.
+    The last iteration of an inner loop often computes a value for an iteration that never runs.
+    Another instruction then overwrites the value. Each run of the inner loop loses one value and
+    uses at least one.
     """
     if result.on_device:
         return result.overwritten_by_itself > 0
@@ -80,10 +80,10 @@ def _is_mostly_overwritten(result: CallResults) -> bool:
 
 
 def _is_mostly_unread(result: CallResults) -> bool:
-    """Whether more results are unread than iterations that compute for the next one explain.
+    """Whether more results are unread than loops that compute for the next iteration can explain.
 
-    A loop that computes for its next iteration loses the result of its last iteration: one of two
-    at most, unless a single iteration runs, which is an edge of the loop's bounds.
+    Such a loop loses the result of its last iteration: at most half of its results, unless it has a
+    single iteration.
     """
     return result.executions > 2 and 3 * result.unused >= 2 * result.executions
 
@@ -131,17 +131,15 @@ def _overwritten(kernel: KernelOp, result: CallResults) -> Diagnostic:
 
 
 def _written(op: Operation) -> list[tuple[str, SSAValue]]:
-    """Return the operands that an operation writes, each with its name."""
     return [(e.name, e.value) for e in effects(op) if e.role is not Role.read]
 
 
 def _shown(op: Operation) -> list[tuple[str, SSAValue]]:
-    """Return the written operands for a finding; the result of a reduction before the elements."""
+    """Return the written operands for a finding, each with its name; `reduce_res` is first."""
     return sorted(_written(op), key=lambda operand: operand[0] != "reduce_res")
 
 
 def _name(written: Sequence[tuple[str, SSAValue]]) -> str:
-    """Return the name of the first written tile or tensor."""
     return base_of(written[0][1]).name_hint or "?"
 
 
@@ -153,7 +151,7 @@ def _overwriter(result: CallResults) -> list[tuple[Operation, str]]:
 
 
 def _help(kernel: KernelOp, result: CallResults) -> str | None:
-    """Return a help text that depends on both instructions; None for the help of the rule."""
+    """Return a help text for both instructions; None if the rule's own help applies."""
     op, by = result.op, result.overwriter
     is_loop = by is not None and call_of(by) == call_of(op)
     if not isinstance(by, NisaOp):
@@ -195,7 +193,7 @@ def _help(kernel: KernelOp, result: CallResults) -> str | None:
 
 
 def _combined(op: TensorReduceOp, *, is_classic: bool) -> str:
-    """Return the help for a reduction of which every iteration overwrites the last result."""
+    """Return the help for a reduction whose result the next iteration overwrites."""
     name, operator = variable_of(op.dst, "dst"), op.value_of("op")
     if is_classic and operator == "add":
         return f"to add up the iterations, write {name} += ... to a tile of zeros"

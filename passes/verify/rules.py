@@ -79,9 +79,9 @@ _LIMITS = ("scale", "bound", "count")
 
 
 class _Forms:
-    """Computes keys of operations that decide which rules the operations break.
+    """Computes keys of operations. Operations with equal keys break the same rules.
 
-    Operations with equal keys break the same rules, apart from `by_offset` rules.
+    Rules that are declared as `by_offset` are the exception.
     """
 
     def __init__(self, target: Target):
@@ -92,7 +92,11 @@ class _Forms:
         self._values: dict[int, tuple[object, int, int]] = {}
         """For each operand, by `id`: its key, its allocation's `id`, its index's `id` or 0."""
         self._places: dict[tuple[object, ...], int] = {}
-        """The numbers of on-chip tiles with known positions, by types and address."""
+        """The numbers of on-chip tiles without an index.
+
+        Keys: `id` of the tile's type, `id` of the allocation's type, whether the tile is the
+        allocation, its fixed address or None.
+        """
 
     def exact_key(self, op: Operation) -> tuple[object, ...] | None:
         """Return a key that is equal only for operations that break the same rules.

@@ -62,7 +62,7 @@ def check_schedule(kernel: KernelOp) -> Iterator[Diagnostic]:
 
 
 def _against_data(kernel: KernelOp) -> Iterator[Diagnostic]:
-    """Yield findings about edges to a later instruction that depends on the waiting instruction."""
+    """Yield a finding for each instruction that must wait for an instruction that depends on it."""
     for block in blocks_out_of_order(kernel):
         stuck = Arrangement(block).stuck
         if not stuck:
@@ -93,7 +93,7 @@ def _whole(op: Operation) -> list[str]:
 
 
 class _Waits:
-    """The waits among the operations of a block that no order satisfies."""
+    """The waits of the operations of a block, by named edges (`after`) and by dependences."""
 
     def __init__(self, units: Sequence[Unit]):
         self._units = units

@@ -20,7 +20,7 @@ from nkijit.dialects.rule_texts.operators import NO_EFFECT
 from nkijit.dialects.tiles import info_of, is_tile
 
 Reason = Callable[[NisaOp], str | None]
-"""Returns why an instruction ignores an argument; None if it does not."""
+"""A function that returns why an instruction ignores an argument; None if it does not."""
 
 
 def only_with_command(name: str, *commands: reduce_cmd, reported: tuple[reduce_cmd, ...]) -> Rule:
@@ -147,7 +147,10 @@ def _rule(
 
 
 def _is_passed(op: NisaOp, name: str) -> bool:
-    """True if an argument is given and is not its default; if required, not in `_PLACEHOLDERS`."""
+    """True if a call passes an argument: its value is neither the default nor a placeholder.
+
+    `_PLACEHOLDERS` count only for an argument that a call cannot omit.
+    """
     field = op.SPEC.by_name[name]
     if not field.is_operand:
         return op.value_of(name) != field.default

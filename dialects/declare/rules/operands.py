@@ -80,11 +80,7 @@ def _other_buffer(
 ) -> str:
     """Return the help for an operand in an illegal buffer: how to copy it to or from a legal one.
 
-    Args:
-        op: the instruction.
-        name: the operand.
-        regions: its legal buffers.
-        wanted: the buffer that it is in.
+    `regions` are the legal buffers, `wanted` is the illegal buffer that the kernel uses.
     """
     dst = tile_of(op, "dst") if "dst" in op.SPEC.by_name else None
     is_read = op.SPEC.by_name[name.partition("[")[0]].role is Role.read
@@ -110,7 +106,7 @@ def _legal(op: NisaOp, name: str) -> tuple[MemoryRegion, ...]:
 
 
 def copied_before(operand: str, regions: tuple[MemoryRegion, ...], wanted: MemoryRegion) -> str:
-    """Return the help for a read operand in an illegal buffer."""
+    """Return the help for a read operand in the illegal buffer `wanted`: how to copy it first."""
     if wanted in HBM:
         return f"load it first, e.g. tile = nl.load({operand}), and pass the tile"
     if SBUF in regions:
@@ -254,7 +250,7 @@ def bits_held(operators: tuple[tuple[str, str], ...], data: str) -> Rule:
 
 
 def _logical_help(op: NisaOp, operators: tuple[str, ...], name: str, tile: TileInfo) -> str | None:
-    """Return the help for a bitwise operator on floating-point numbers; None for the rule's."""
+    """Return the help for a bitwise operator on floats; None if the rule's own help applies."""
     words = (str(op.value_of(field)) for field in operators)
     logical = next((LOGICAL[word] for word in words if word in LOGICAL), None)
     if logical is None:

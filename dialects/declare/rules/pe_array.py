@@ -32,7 +32,7 @@ _ROW_TILES = (32, 64)
 
 
 def free_size(op: NisaOp, tile: TileInfo) -> int:
-    """Return the columns of an input whose contraction runs only over the partitions."""
+    """Return the number of columns of a matmul input that is contracted only over partitions."""
     return tile.free_size
 
 

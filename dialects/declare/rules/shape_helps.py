@@ -1,4 +1,4 @@
-"""Helps for operands with shapes that do not fit together, by kind of mistake."""
+"""Help texts for operands with shapes that do not fit together, by kind of mistake."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def for_partitions(op: NisaOp, tiles: Mapping[str, TileInfo]) -> str:
 def for_free_sizes(op: NisaOp, tiles: Mapping[str, TileInfo]) -> str | None:
     """Return the help for operands with different numbers of elements per partition.
 
-    None for the help of the rule.
+    None if the rule's own help applies.
     """
     sizes = {name: tile.free_size for name, tile in tiles.items()}
     most = max(sizes.values())
@@ -80,7 +80,10 @@ def for_free_sizes(op: NisaOp, tiles: Mapping[str, TileInfo]) -> str | None:
 
 
 def for_column(op: NisaOp, name: str, column: TileInfo, partitions: int) -> str | None:
-    """Return the help for a per-partition operand of a wrong shape; None for the rule's help."""
+    """Return the help for a per-partition operand of a wrong shape.
+
+    None if the rule's own help applies.
+    """
     operand = variable(op, name)
     if column.size == 1:
         return (
@@ -121,14 +124,10 @@ def for_contraction(op: NisaOp, stationary: TileInfo, moving: TileInfo) -> str:
 
 
 def for_product(op: NisaOp, dst: TileInfo, rows: int, columns: int, most: int) -> str | None:
-    """Return the help for a matmul with a destination of a wrong shape; None for the rule's help.
+    """Return the help for a matmul with a destination of a wrong shape.
 
-    Args:
-        op: the matmul.
-        dst: its destination.
-        rows: the rows of the product.
-        columns: its columns.
-        most: the largest number of rows.
+    `rows` and `columns` are those of the product, `most` is the largest number of rows. None if the
+    rule's own help applies.
     """
     if (dst.partitions, dst.free_size) == (columns, rows):
         exchange = (
@@ -167,13 +166,14 @@ def for_shapes(shapes: Mapping[str, Sequence[int]]) -> str:
 def for_contracted(
     shapes: Mapping[str, Sequence[int]], axes: Mapping[str, Sequence[int]]
 ) -> str | None:
-    """Return the help for two operands that share a dimension and have different sizes in it.
+    """Return the help for a matmul's inputs with different sizes in the contracted dimension.
 
-    None if no operand has the size of the other in another dimension.
+    The help is to transpose an input that has the required size in another dimension. None if there
+    is no such input.
 
     Args:
-        shapes: the shapes of the operands by name.
-        axes: for each dimension of an operand, its number in the tile that the call spans.
+        shapes: the shapes of the two inputs, by name.
+        axes: for each dimension of an input, its number in the tile that the call spans.
     """
     (one, first), (other, second) = shapes.items()
     if not {one, other} <= axes.keys():

@@ -7,7 +7,7 @@ from xdsl.ir import SSAValue
 from nkijit.dialects.hardware.words import MemoryRegion
 
 _UNNAMED = frozenset(region.value for region in MemoryRegion)
-"""Names for tiles without a variable in the kernel: the names of the tiles' memories."""
+"""The default names of tiles without a variable in the kernel: the names of their memories."""
 
 
 def variable_of(value: SSAValue | None, otherwise: str) -> str:

@@ -99,7 +99,7 @@ def fills_tile(value: SSAValue) -> bool:
 
 
 def elements_of(value: SSAValue) -> TileInfo | None:
-    """Return a key of the elements of the tensor that a tile covers; None if indirect."""
+    """Return a key of the elements that a tile covers in its tensor; None if it has an index."""
     return info_of(value) if index_of(value) is None else None
 
 

@@ -22,7 +22,7 @@ class Analyses:
     def __init__(self, kernel: KernelOp):
         self.kernel = kernel
         self.costs_by_form = Costs(kernel.target)
-        """Costs by instruction form, which stay valid when the kernel changes."""
+        """Cached costs of instructions. They stay valid when the kernel changes."""
         self.orders: dict[object, tuple[float, Sequence[int]]] = {}
         """The best order of regions and its time in ns, by a key of the scheduler's inputs."""
 

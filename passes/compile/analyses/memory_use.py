@@ -19,10 +19,7 @@ class MemoryUse:
     def __init__(self, kernel: KernelOp, region: MemoryRegion, part: float):
         """Compute the memory use from the live ranges of a kernel.
 
-        Args:
-            kernel: the kernel in its current form.
-            region: SBUF or PSUM.
-            part: the largest fraction of the memory that an extension may fill.
+        `part`: the largest fraction of the memory that an extension may fill.
         """
         target = kernel.target
         in_sbuf = region is MemoryRegion.sbuf
@@ -51,7 +48,7 @@ class MemoryUse:
 
         Args:
             base: the tile.
-            replaced: tiles that the change replaces by `base`.
+            replaced: tiles whose lifetimes end, because `base` replaces them.
             first: the new lifetime includes this instruction, or this loop from its start.
             last: the new lifetime includes this instruction, or this loop to its end.
         """

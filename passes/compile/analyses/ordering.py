@@ -52,7 +52,7 @@ class Kept:
 
     @staticmethod
     def by(kernel: KernelOp, operations: Iterable[Operation] | None = None) -> Kept:
-        """Analyse a kernel. `operations`: its operations with accumulators, if known."""
+        """Return the engine state that a kernel uses. `operations`: those to examine, else all."""
         continuing = {
             op.SPEC.accumulators.engine
             for op in (kernel.operations if operations is None else operations)
@@ -107,12 +107,8 @@ def predecessors(
 ) -> Predecessors:
     """Return the indices of the instructions that must precede each instruction of a region.
 
-    Args:
-        region: the instructions of the region.
-        engine_state: the engine state of the kernel.
-        accesses: the accesses of the region, if known.
-        numbers: maps a position in the program (`Access.place`) to an index into the region; by
-            default, both are equal.
+    `numbers` maps a position in the program (`Access.place`) to an index into the region; by
+    default, both are equal.
     """
     if accesses is None or numbers is None:
         accesses, numbers = accesses_of(region), range(len(region))
@@ -179,7 +175,6 @@ def _wait_for_others(region: Sequence[NisaOp], engine_state: Kept, found: Predec
 
 @cache
 def _has_states(kind: type[NisaOp]) -> bool:
-    """Whether instructions of a class can use engine state."""
     return kind.SPEC.accumulators is not None or issubclass(kind, GENERATING)
 
 
@@ -206,7 +201,11 @@ def _sharing(bases: Iterable[SSAValue]) -> Iterator[list[SSAValue]]:
 
 
 def _parts(base: SSAValue, touched: Sequence[Access]) -> dict[int, list[int]] | _Many | None:
-    """Return the cells that each tile of a tensor covers, by `id`; None if all may overlap."""
+    """Return the cells that each tile of a tensor covers, by the tile's `id`.
+
+    A `_Many` represents the cells of a tensor with many cells. None if every tile may overlap all
+    others.
+    """
     first = touched[0].effects[0].value
     if all([effect.value is first for access in touched for effect in access.effects]):
         return None  # the common case

@@ -1,8 +1,9 @@
 """The straight-line regions of a kernel: instructions of a block that may be reordered.
 
-Loops, prints, register operations, meetings of cores and the contents of `nl.no_reorder` keep their
-places, and no instruction moves across them: each ends a region. Declarations of tiles, constants
-and registers may be anywhere before their uses, so they do not end one.
+Loops, prints, register operations, instructions that wait for other cores, and the contents of
+`nl.no_reorder` keep their places. No instruction moves across them: each ends a region.
+Declarations of tiles, constants and registers may be anywhere before their uses, so they do not end
+a region.
 """
 
 from __future__ import annotations
@@ -87,13 +88,8 @@ class Regions:
     ):
         """Divide a kernel into regions.
 
-        Args:
-            kernel: the kernel in its current form.
-            nests: the kernel's operations with (xDSL) regions.
-            places: the index of each operation in program order, by `id`.
-            costs: the cost of each movable instruction, by `id`.
-            accesses: all accesses of the kernel.
-            engine_state: the engine state of the kernel.
+        `nests` are the kernel's operations with (xDSL) regions. `places` has the index of each
+        operation in program order, and `costs` the cost of each movable instruction, both by `id`.
         """
         self._kernel, self._accesses, self._engine_state = kernel, accesses, engine_state
         self._places = places
@@ -153,7 +149,7 @@ class Regions:
                 tiles[numbers[access.place]].append(tile)
 
     def _distribute(self) -> None:
-        """Distribute the accesses to the regions, and set the memory in use at each start."""
+        """Distribute the accesses to the regions, and set the memory in use at their starts."""
         within: list[Region | None] = [None] * len(self._places)
         self._numbers = [0] * len(self._places)
         for _, regions in self.in_blocks:

@@ -52,7 +52,7 @@ from nkijit.passes.compile.passes.rename_tiles import Origins
 MAX_PSUM_USE = 0.75
 """The largest fraction of PSUM in use during a sum; the rest is for short-lived results."""
 _MAX_OPEN = 8
-"""The largest number of sums per tensor that are tracked at a time, as PSUM has no more banks."""
+"""The largest number of sums per tensor that are tracked at a time: the number of PSUM banks."""
 
 
 def accumulate_in_psum(
@@ -60,10 +60,7 @@ def accumulate_in_psum(
 ) -> int:
     """Let matmuls accumulate in PSUM; returns the number of removed additions.
 
-    Args:
-        kernel: changed in place.
-        origins: gets the new operations.
-        analyses: cached analyses of the kernel.
+    `kernel` is changed in place, and `origins` gets the new operations.
     """
     analyses = analyses or Analyses(kernel)
     added_to = {
@@ -116,7 +113,7 @@ class _Sum:
     begins: NisaOp
     """The instruction that initialises the tile: a copy or a `memset`."""
     ready: int
-    """The index in program order after which the next matmul of the sum must be."""
+    """The program position of the sum's latest instruction; the next matmul must come later."""
     terms: list[_Term] = field(default_factory=list[_Term])
 
     @property

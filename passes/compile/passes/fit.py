@@ -47,7 +47,6 @@ def fit(
         kernel: changed in place.
         origins: gets the new operations.
         capacity: bytes per partition; by default those of the kernel's target.
-        analyses: cached analyses of the kernel.
     """
     analyses = analyses or Analyses(kernel)
     capacity = capacity or kernel.target.sbuf_usable_bytes
@@ -75,7 +74,10 @@ def _upper_bound(analyses: Analyses) -> int:
     """
     count = len(analyses.operations)
     first, last = list(range(count)), list(range(count))
-    """For each program position, the first and last position of the outermost operation there."""
+    """For each program position, the range of positions of the outermost loop around it.
+
+    For a position outside of loops, the range contains only that position.
+    """
     for op in analyses.nests:
         if op.parent is analyses.kernel.body.block:
             start, end = analyses.ends_of(op)
@@ -101,9 +103,9 @@ class _Rewriting:
         self._instructions = instructions
         self._origins = origins
         self._now: dict[SSAValue, SSAValue] = {}
-        """The new allocation of each replaced tile that is current at this point of the program."""
+        """For each reallocated tile, the allocation to use at the current point of the program."""
         self._views: dict[SSAValue, dict[int, SSAValue]] = {}
-        """For each replaced tile, by original `id`: the new values of the tile and its views."""
+        """For each reallocated tile: maps the `id` of the tile or a view of it to the new value."""
         self._filled: dict[Operation, SSAValue] = {}
         """The original destination of each load that is moved or repeated."""
         self._stored: dict[SSAValue, SSAValue] = {}
@@ -144,7 +146,7 @@ class _Rewriting:
             self._insert(load, op, op)
 
     def _begin(self, tile: SSAValue, op: Operation) -> None:
-        """Give a tile a new allocation from this point on, except for its first use."""
+        """Give a tile a new allocation from `op` on; its first use keeps the old allocation."""
         if tile not in self._seen:
             self._seen.add(tile)
             return

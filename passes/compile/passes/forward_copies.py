@@ -54,10 +54,7 @@ def forward_copies(
 ) -> int:
     """Let readers of copies read the sources; returns the number of removed copies.
 
-    Args:
-        kernel: changed in place.
-        origins: gets the new operations.
-        analyses: cached analyses of the kernel.
+    `kernel` is changed in place, and `origins` gets the new operations.
     """
     analyses = analyses or Analyses(kernel)
     found = cast(list[TensorCopyOp], analyses.of_kind.get(TensorCopyOp, ()))
@@ -113,8 +110,6 @@ class _Busy:
 
 @dataclass(slots=True)
 class _Copy:
-    """A copy and its readers."""
-
     op: NisaOp
     dst: SSAValue
     src: SSAValue

@@ -34,10 +34,7 @@ from nkijit.passes.compile.passes.list_schedule import MAX_USE
 
 
 def hoist_invariant(kernel: KernelOp, analyses: Analyses | None = None) -> int:
-    """Move instructions out of loops; an instruction that leaves two loops counts twice.
-
-    `analyses`: cached analyses of the kernel.
-    """
+    """Move instructions out of loops; an instruction that leaves two loops counts twice."""
     analyses = analyses or Analyses(kernel)
     if analyses.of_kind.keys().isdisjoint((ForOp, WhileOp)):
         return 0
@@ -68,8 +65,6 @@ class _Places:
 
 
 class _Program:
-    """The state of the pass while instructions leave loops."""
-
     def __init__(self, analyses: Analyses):
         kernel = analyses.kernel
         self._analyses = analyses

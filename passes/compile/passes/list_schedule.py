@@ -42,9 +42,10 @@ RESERVE = 0.15
 NEAR = 1.005
 """The search stops at an order within this factor of the busiest resource's time."""
 AHEAD = 1.02
-"""While no better order is known, an order may take this multiple of the author's order's time.
+"""An order with a time up to this multiple of the author's may replace the author's order.
 
-The simulation of the author's order ignores memory limits; all others respect them.
+The factor applies until a better order is found. The time of the author's order is simulated
+without memory limits, the others with them.
 """
 _NEXT = 64
 """The number of instructions, from the oldest unstarted on, that may use `RESERVE`."""
@@ -53,10 +54,7 @@ _MAX_CHECKED = 8
 
 
 def list_schedule(kernel: KernelOp, analyses: Analyses | None = None) -> int:
-    """Reorder the instructions of a kernel; returns the number of moved instructions.
-
-    `analyses`: cached analyses of the kernel.
-    """
+    """Reorder the instructions of a kernel; returns the number of moved instructions."""
     analyses = analyses or Analyses(kernel)
     regions = analyses.regions
     moved = 0
@@ -140,10 +138,7 @@ def fastest(
 ) -> tuple[float, list[int]]:
     """Return the fastest of the tried orders: its time in ns, and indices into the region.
 
-    Args:
-        region: a prepared region (`Regions.prepare`).
-        costs: the cost of each instruction.
-        target: the hardware.
+    The region must be prepared (`Regions.prepare`).
     """
     places = [float(place) for place in range(len(costs))]
     best = author = _end_in_order(region, costs, target)
@@ -214,7 +209,7 @@ class _Resource:
 
     def __init__(self, number: int):
         self.event = -1 - number
-        """The key of the event that the resource is free; negative, unlike instruction indices."""
+        """The key of the event that frees the resource; negative, unlike instruction indices."""
         self.free = 0.0
         """The time in ns at which the resource is free."""
         self.mask = 0
@@ -333,9 +328,6 @@ class _Run:
         """Prepare a simulation.
 
         Args:
-            region: the region.
-            costs: the cost of each instruction.
-            target: the hardware.
             priorities: the priority of each instruction; the least runs first.
             forced: when nothing fits into memory and nothing runs, start the first ready
                 instruction anyway.

@@ -26,7 +26,7 @@ def remove_unused(kernel: KernelOp, analyses: Analyses | None = None) -> int:
     """Remove instructions without effect on the kernel's results; returns their number.
 
     Instructions stay if they write anything but on-chip tiles, leave engine state for other
-    instructions, or have a name. `analyses`: cached analyses of the kernel.
+    instructions, or have a name.
     """
     analyses = analyses or Analyses(kernel)
     removed = _remove_instructions(analyses)
@@ -79,9 +79,9 @@ class _Readers:
         return found
 
     def _reads(self, access: Access, base: SSAValue) -> bool:
-        """Whether an access reads a tensor for more than an update of that same tensor.
+        """Whether an access uses the contents of a tensor for anything but an update of the tensor.
 
-        An operation that only updates the tensor does not count, unless it has another effect.
+        Also True if the operation writes other tensors or has another effect.
         """
         if all(effect.role is Role.write for effect in access.effects):
             return False
@@ -91,7 +91,6 @@ class _Readers:
 
 
 def _written(op: Operation) -> set[SSAValue]:
-    """Return the tensors that an operation writes."""
     return {base_of(effect.value) for effect in effects(op) if effect.role is not Role.read}
 
 

@@ -51,7 +51,6 @@ def rename_tiles(
         kernel: changed in place.
         origins: gets the new operations.
         only: the allocations to split; all by default.
-        analyses: cached analyses of the kernel.
     """
     origins = {} if origins is None else origins
     analyses = analyses or Analyses(kernel)
@@ -143,7 +142,7 @@ def _adds(op: Operation, target: Target) -> bool | None:
 
 
 class _Needed:
-    """The cells of a tensor whose contents later instructions read, in a backward walk."""
+    """In a backward walk: the cells of a tensor whose contents later instructions read."""
 
     def __init__(self, base: SSAValue, tiles: Iterable[SSAValue]):
         reach = reach_of(base)
@@ -214,10 +213,11 @@ class _Many:
 
 
 def _unneeded(base: SSAValue, accesses: Sequence[_Access]) -> tuple[list[int], bool] | None:
-    """Return the indices of the accesses before which nothing in the tensor needs to be preserved.
+    """Return the accesses before which a tensor holds nothing that later instructions read.
 
-    The first access is excluded; the second result is whether contents are needed before it. None
-    for tensors with too many cells to be exact.
+    The first result is their indices, without the first access. The second result is whether
+    contents are needed before the first access. Returns None for tensors with too many cells to be
+    exact.
     """
     tiles = {id(value): value for a in accesses for value in (*a.read, *a.written)}
     needed = _Needed(base, tiles.values())
@@ -236,7 +236,7 @@ def _unneeded(base: SSAValue, accesses: Sequence[_Access]) -> tuple[list[int], b
 
 
 def _rename(alloc: AllocOp, accesses: Sequence[_Access], origins: Origins) -> None:
-    """Give some accesses of a tensor new allocations."""
+    """Let all accesses in `accesses` use one new allocation."""
     base = alloc.result
     new: dict[int, SSAValue] = {}  # by identity: hashing a value costs a call
     copy = copied_before(alloc, accesses[0].op, new)

@@ -75,10 +75,7 @@ class _Load:
 
 
 def share_loads(kernel: KernelOp, analyses: Analyses | None = None) -> int:
-    """Remove redundant loads of a kernel; returns the number of removed loads.
-
-    `analyses`: cached analyses of the kernel.
-    """
+    """Remove redundant loads of a kernel; returns the number of removed loads."""
     analyses = analyses or Analyses(kernel)
     accesses = analyses.accesses
     meetings: list[int] = []
@@ -178,7 +175,10 @@ def _load(access: Access, analyses: Analyses) -> _Load | None:
 
 
 def _can_replace(first: _Load, second: _Load, accesses: Accesses, meetings: list[int]) -> bool:
-    """Whether the tile of the first load can replace the tile of the second."""
+    """Whether the tile of the first load can replace the tile of the second load.
+
+    `meetings`: the positions at which cores wait for each other.
+    """
     if second.last >= first.until:
         return False
     if bisect(meetings, first.place) != bisect(meetings, second.place):
@@ -201,5 +201,8 @@ def _is_in(block: Block | None, op: Operation) -> bool:
 
 
 def _fits(first: _Load, second: _Load, memory: MemoryUses) -> bool:
-    """Extend the first tile's lifetime to the last use of the second, if memory allows."""
+    """Extend the first tile's lifetime to the last use of the second tile.
+
+    Returns False if memory does not allow it.
+    """
     return memory.of(first.tile).extend(first.tile, [second.tile], first.op, second.user)

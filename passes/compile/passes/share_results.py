@@ -41,10 +41,7 @@ from nkijit.passes.compile.passes.list_schedule import MAX_USE
 
 
 def share_results(kernel: KernelOp, analyses: Analyses | None = None) -> int:
-    """Remove instructions that recompute a result; returns their number.
-
-    `analyses`: cached analyses of the kernel.
-    """
+    """Remove instructions that recompute a result; returns their number."""
     analyses = analyses or Analyses(kernel)
     program = _Program(analyses)
     costs, shared = analyses.costs, 0
@@ -59,8 +56,6 @@ def share_results(kernel: KernelOp, analyses: Analyses | None = None) -> int:
 
 @dataclass(slots=True)
 class _Result:
-    """The result of an instruction."""
-
     op: NisaOp
     place: int
     """The index of the instruction in program order."""
@@ -69,8 +64,6 @@ class _Result:
 
 
 class _Program:
-    """The state of the pass while it walks a kernel in program order."""
-
     def __init__(self, analyses: Analyses):
         self._analyses = analyses
         self._memory = MemoryUses(analyses.kernel, MAX_USE)
@@ -161,5 +154,4 @@ def _key(op: NisaOp, form: int) -> Hashable:
 
 
 def _writes(accesses: Sequence[Access]) -> bool:
-    """Whether any access writes."""
     return any(access.writes for access in accesses)

@@ -39,10 +39,7 @@ _SPREAD = (TensorTensorOp, TensorScalarOp, TensorCopyOp, MemsetOp)
 
 
 def spread_engines(kernel: KernelOp, analyses: Analyses | None = None) -> int:
-    """Change the engines of instructions; returns the number of changed instructions.
-
-    `analyses`: cached analyses of the kernel.
-    """
+    """Change the engines of instructions; returns the number of changed instructions."""
     program = _Program(analyses or Analyses(kernel))
     return sum(
         program.distribute(region)
