@@ -10,7 +10,7 @@ from nkijit.tracing.dtype_names import missing
 
 
 class tensor(current.tensor):
-    """A tensor: `x: tensor` or `x: tensor[128, 512]`, which calls are checked against.
+    """An annotation that calls are checked against: `x: tensor` or `x: tensor[128, 512]`.
 
     Python does not evaluate the annotations of local variables, so those have no effect.
     `tensor[[250, 512], nl.float32]`, a shape and a data type, is a value: it replaces an array

@@ -1,4 +1,4 @@
-"""Two cores of a logical NeuronCore."""
+"""Instructions that two cores of a logical NeuronCore run together."""
 
 from __future__ import annotations
 
@@ -88,13 +88,13 @@ def sendrecv(
 
     Args:
         src: (P, …) tile in SBUF that is sent.
-        dst: (P, …) tile in SBUF of the same shape and dtype that receives.
+        dst: (P, …) tile in SBUF that receives, of the shape and dtype of `src`.
         send_to_rank: core that receives `src`, 0 or 1.
         recv_from_rank: core that sends its `src`, 0 or 1.
         pipe_id: the number of the exchange: the two instructions with the same number belong
             together.
-        dma_engine: `dma`, or `gpsimd_dma` for at most 1024 bytes per partition of 32-bit types, 512
-            of 16-bit types or 256 of 8-bit types.
+        dma_engine: `dma`, or `gpsimd_dma` for at most 1024 (32-bit types), 512 (16-bit types) or
+            256 bytes (8-bit types) per partition.
         name: name of the instruction.
 
     Example:

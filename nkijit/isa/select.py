@@ -123,7 +123,7 @@ def range_select(
         bound0: (P, 1) float32 tile.
         bound1: (P, 1) float32 tile.
         reduce_cmd: the effect on the accumulators: idle, reset, reduce or reset_reduce.
-        reduce_res: (P, 1) tile that receives the accumulators; None leaves the maximum there.
+        reduce_res: (P, 1) tile for the maximum; None leaves the maximum in the accumulators.
         reduce_op: `nl.maximum`.
         range_start: index of the first element; all indices must be within 2**24.
         on_false_value: must be the lowest float32, which is the default.
@@ -160,8 +160,8 @@ def select_reduce(
         on_true: tile of any dtype but tfloat32, int32 and uint32, with as many elements per
             partition; not in PSUM together with `predicate`.
         on_false: number or (P, 1) tile.
-        reduce_res: (P, 1) tile of a float type that receives the accumulators; None leaves the
-            maximum there.
+        reduce_res: (P, 1) tile of a float type for the maximum; None leaves the maximum in the
+            accumulators.
         reduce_cmd: the effect on the accumulators: idle, reduce or reset_reduce.
         reduce_op: `nl.maximum`.
         reverse_pred: take `on_true` where `predicate` is 0.

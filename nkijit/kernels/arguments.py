@@ -1,4 +1,4 @@
-"""Kernel arguments: the tensors among them, with shapes and data types."""
+"""Finds the tensors among the arguments of a kernel, with their shapes and data types."""
 
 from __future__ import annotations
 

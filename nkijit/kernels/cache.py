@@ -109,7 +109,7 @@ class TraceCache:
                 self._reasons["other reasons"] += self._reasons.pop(first)
 
     def info(self) -> CacheInfo:
-        """The counts."""
+        """Return the numbers of hits, misses and cached traces, and the reasons for misses."""
         with self._lock:
             reasons = dict(self._reasons)
             traces = len(self._traces)

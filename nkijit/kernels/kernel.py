@@ -93,7 +93,7 @@ class Kernel(Generic[_P]):
     should have no annotation, because callers pass arrays and the body receives tensors.
 
     Kernels that are derived from another one (for a grid, for a target, bound to an object) share
-    its cache, because the key contains all that differs.
+    its cache, because the cache key contains all differences.
     """
 
     _TRACED: ClassVar[type[TracedKernel]] = TracedKernel
@@ -360,8 +360,8 @@ class Kernel(Generic[_P]):
                 float32.
             kwargs: further arguments of the call.
 
-        `print` the result: the line, the element, its operands. Raises RecordError where the two
-        cannot be compared, and the errors of `record`.
+        Printing the result shows the line, the element and its operands. Raises RecordError if the
+        kernel and the reference cannot be compared, and the errors of `record`.
 
         Example:
 
@@ -424,7 +424,8 @@ class Kernel(Generic[_P]):
                 issues each such finding as an `NkiWarning` at the user's line. Errors that no
                 device or compiler accepts stop both kinds of calls.
 
-        It overrides `NKIJIT_STRICT` in the environment. Example: `kernel[2].strict(False)(x)`.
+        The argument overrides `NKIJIT_STRICT` in the environment. Example:
+        `kernel[2].strict(False)(x)`.
         """
         return self._changed(strict=strict)
 
@@ -453,8 +454,8 @@ class Kernel(Generic[_P]):
             schedule: pairs of an instruction's name and the name, or names, of instructions that it
                 runs after.
 
-        Names of no or of several instructions, cycles, and edges into or out of loops on the device
-        are findings of the kernel. Source: NKI guide, scheduling APIs.
+        The findings of the kernel report names that match no instruction or several, cycles, and
+        edges into or out of loops on the device. Source: NKI guide, scheduling APIs.
         """
         edges: list[tuple[str, str]] = []
         if not isinstance(cast(Any, schedule), (tuple, list)):
@@ -499,11 +500,11 @@ class Kernel(Generic[_P]):
 
     @property
     def _subject(self) -> str:
-        """The kernel in findings."""
+        """The text that names the kernel in findings: `kernel 'softmax'`."""
         return f"kernel '{self.__name__}'"
 
     def _refused(self, error: ArgumentTypeError) -> Exception:
-        """Return the exception with the finding for a value that is no argument of a kernel."""
+        """Return the exception with the finding for a value that cannot be a kernel argument."""
         help = "pass an array of a data type of nl, or a value that is known while tracing"
         finding = Diagnostic(ARGUMENT, str(error), self._subject, self._place_of_call(), help=help)
         return error_with(error, [finding])
@@ -697,7 +698,8 @@ class Kernel(Generic[_P]):
         Args:
             tracer: the tracer, with the part of the kernel that was traced.
             recorded: the findings of tracing.
-            ended: the finding for the exception. It left out no instruction before its line.
+            ended: the finding for the exception, if there is one. Instructions before its line are
+                complete.
             passes: whether the verification passes check the part that was traced.
         """
         kernels = [tracer.kernel]
@@ -781,7 +783,7 @@ def _unbound(
 
 
 def _from_arguments(kind: type[Kernel[...]], arguments: Mapping[str, Any]) -> Kernel[...]:
-    """Make a kernel that was passed by value."""
+    """Return the kernel that `by_value` describes."""
     return kind(**arguments)
 
 
@@ -796,7 +798,7 @@ class FunctionParameters:
     parameters: inspect.Signature
     """The function's own signature, also if it wraps another function."""
     names: dict[str, str]
-    """Readable names for the `*args` of a decorator: `args_0` is `x` in the wrapped function."""
+    """The result of `_names_of_rest`: parameters by the names of `*args`."""
     _function: Callable[..., Any]
     _read: tuple[Any, ...]
     """The function's code and defaults when the parameters were read."""
@@ -824,7 +826,10 @@ def _read_of(function: Callable[..., Any]) -> tuple[Any, ...]:
 
 
 def _names_of_rest(function: Callable[..., Any], parameters: inspect.Signature) -> dict[str, str]:
-    """Map names of a decorator's `*args` to the wrapped function's parameters: `args_0` is `x`."""
+    """Map the name of each of a wrapper's `*args` to the parameter of the wrapped function.
+
+    Example: `{"args_0": "x"}` for a wrapper of `def kernel(x)`.
+    """
     wrapped = list(inspect.signature(function).parameters)
     names = list(parameters.parameters)
     kinds = [parameter.kind for parameter in parameters.parameters.values()]

@@ -20,7 +20,7 @@ def gather_flattened(
     """The elements of each partition of `data` at `indices`, as a new tile in SBUF.
 
     Args:
-        data: (P, …) tile in SBUF; an index counts its free dimensions as flattened.
+        data: (P, …) tile in SBUF; its free dimensions count as flattened.
         indices: (P, …) uint32 tile in SBUF; its shape is the result's.
         axis: 0, the only dimension after free dimensions are flattened.
         dtype: dtype of the result, by default that of `data`.

@@ -309,12 +309,13 @@ def _indexed(axis: _Axis, item: Any) -> _Axis:
 
 
 def tiles(source: NkiTensor | NkiGrid, *, tile_shape: tuple[int, ...] | None = None) -> NkiTileGrid:
-    """A tensor, or the selection of a grid, as a grid of tiles. Nothing is allocated or moved.
+    """Divide a tensor, or the selection of a grid, into tiles. Nothing is allocated or moved.
 
     Args:
         source: the tensor or grid.
-        tile_shape: elements of a tile in each of the tensor's last dimensions, at least two; in
-            SBUF and PSUM in all dimensions. By default the tile shape of the grid.
+        tile_shape: the size of a tile in the tensor's last dimensions. It has at least two entries;
+            for a tensor in SBUF or PSUM, one for every dimension. May be omitted if `source` is a
+            grid; the tile shape is then that of the grid.
 
     Example:
 
@@ -333,12 +334,12 @@ def blocks(
     tile_shape: tuple[int, ...] | None = None,
     block_shape: tuple[int, ...],
 ) -> NkiBlockGrid:
-    """A tensor, or the selection of a grid, as a grid of blocks. Nothing is allocated or moved.
+    """Divide a tensor, or the selection of a grid, into blocks. Nothing is allocated or moved.
 
     Args:
         source: the tensor or grid.
-        tile_shape: elements of a tile, see `tiles`.
-        block_shape: tiles of a block, for each dimension of a tile.
+        tile_shape: the size of a tile, see `tiles`.
+        block_shape: the number of tiles of a block in each dimension of a tile.
 
     Raises TypeError and ValueError as `tiles`. Source: NKI API reference 0.7, nki.language.blocks.
 
@@ -362,8 +363,8 @@ def alloc_tiles(
     """Allocate a tensor as a grid of tiles; its contents are undefined.
 
     Args:
-        tile_shape: elements of a tile in each of the last dimensions of `element_shape`, at least
-            two.
+        tile_shape: the size of a tile in the last dimensions of `element_shape`; at least two
+            entries.
         element_shape: elements of the tensor; on chip, too, it may have more than 128 rows.
         buffer: `nl.sbuf`, `nl.psum`, `nl.hbm`, `nl.private_hbm` or `nl.shared_hbm`. In SBUF and
             PSUM the tiles are stored side by side in the partitions, the last coordinate fastest. A
@@ -373,8 +374,8 @@ def alloc_tiles(
         address: fixed (partition offset, byte offset inside a partition).
         name: the tensor's name; by default the variable it is assigned to.
 
-    Raises TypeError for a shape that is no tuple of ints or a buffer that is none, ValueError for
-    shapes that do not fit. Source: NKI API reference 0.7, nki.language.alloc_tiles.
+    Raises TypeError for a shape that is no tuple of ints or a `buffer` that is no memory, and
+    ValueError for shapes that do not fit. Source: NKI API reference 0.7, nki.language.alloc_tiles.
 
     Example:
 
@@ -401,9 +402,9 @@ def alloc_blocks(
     """Allocate a tensor as a grid of blocks; its contents are undefined.
 
     Args:
-        tile_shape: elements of a tile, see `alloc_tiles`.
-        block_shape: tiles of a block, for each dimension of a tile. Tiles are stored as by
-            `alloc_tiles`.
+        tile_shape: the size of a tile, see `alloc_tiles`.
+        block_shape: the number of tiles of a block in each dimension of a tile. Tiles are stored as
+            by `alloc_tiles`.
         element_shape: elements of the tensor.
         buffer: the memory of the tensor.
         dtype: element type.
@@ -444,7 +445,7 @@ def empty_like(
     transpose_axes: tuple[int, ...] | None = None,
     address: tuple[int, int] | None = None,
 ) -> _Like:
-    """Allocate a tensor of the shape of `x`, or a grid of its tiles and blocks.
+    """Allocate a tensor with the shape of `x`, or a grid with the same tiles and blocks as `x`.
 
     Args:
         x: the tensor or grid. The new tensor has only the selected elements of a grid.

@@ -74,7 +74,7 @@ def matmul(x: NkiTensor, y: NkiTensor, transpose_x: bool = False) -> NkiTensor:
 
 
 def transpose(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
-    """Swap partitions and elements of a 2-D tile: a new tile in PSUM.
+    """Transpose a 2-D tile into a new tile in PSUM.
 
     The Tensor Engine transposes tiles in SBUF. A tile in PSUM is copied to SBUF first. So is a tile
     in SBUF if its data type differs from `dtype`.

@@ -1,4 +1,4 @@
-"""Ranges: of loops that are unrolled while tracing, and of indices."""
+"""Ranges for loops that are unrolled while tracing, and for indices."""
 
 from __future__ import annotations
 

@@ -26,10 +26,10 @@ from nkijit.tracing.tensor import NkiTensor
 def mod(x: Operand, y: Operand, dtype: DTypeLike | None = None) -> NkiTensor:
     """Remainder of `x / y` with the sign of `y`, as Python's `%` and `numpy.mod`.
 
-    Integers are exact, and 0 where `y` is 0. Floats have the float32 remainder of NumPy, rounded
-    once to `dtype`, where `|x|` is below 2**127, `|y|` at least 2**-126 and `|x / y|` below 2**38,
-    and NaN elsewhere. Integers are converted to float32 where the other operand is a float, or a
-    number of more than 32 bits.
+    Remainders of integers are exact, and 0 where `y` is 0. Floats have the float32 remainder of
+    NumPy, rounded once to `dtype`, where `|x|` is below 2**127, `|y|` at least 2**-126 and
+    `|x / y|` below 2**38, and NaN elsewhere. Integers are converted to float32 where the other
+    operand is a float, or a number of more than 32 bits.
 
     Args:
         x: a tile or a number.

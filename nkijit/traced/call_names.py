@@ -93,10 +93,10 @@ def as_user_call(finding: Diagnostic) -> Diagnostic:
 
 
 def _about_index(finding: Diagnostic, call: _Call) -> Diagnostic | None:
-    """Return a finding about the index of a view in a call, with the index marked; else None.
+    """Return a finding about the index of a view with the index marked and renamed.
 
-    The index is called by the argument that it is passed for (`vector_offset`), else by its
-    variable.
+    The new name is the keyword that passes the index (`vector_offset`), or else its variable.
+    Returns None for other findings, and unless the variable occurs exactly once in the call.
     """
     index = next((operand for operand in finding.operands if operand.name == "index"), None)
     if index is None:
@@ -119,8 +119,7 @@ def _about_index(finding: Diagnostic, call: _Call) -> Diagnostic | None:
 def _in_the_users_names(message: str, call: _Call, imported: Container[str]) -> str:
     """Replace parameter names in a message by the variables that the call passes for them.
 
-    Names followed by a colon are kept: a finding lists variables for operands, and `'x': expected
-    …` is about the parameter.
+    Names followed by a colon are kept, as in `'x': expected …`, which is about the parameter.
     """
 
     def variable(match: re.Match[str]) -> str:
@@ -136,7 +135,7 @@ def _in_the_users_names(message: str, call: _Call, imported: Container[str]) -> 
 _INSTRUCTIONS = ("nisa.", "ncc.")
 _OF_VIEWS = "nki.view"
 _OF_THE_IR = (*_INSTRUCTIONS, "nki.alloc", "nki.device_print", "nki.read", "scf.", _OF_VIEWS)
-"""Prefixes of operation names in the IR that may differ from the called function's name."""
+"""Prefixes of names of IR operations; the user may have called a function with another name."""
 _QUOTED = re.compile(r"'(\w+)'")
 _SUBJECT = re.compile(r"'(\w+)'(?!:)")
 """Matches a parameter name in the text of a message."""
@@ -228,9 +227,10 @@ class Source:
                     self.imported[name.asname or name.name] = f"{node.module}.{name.name}"
 
     def alias(self, module: str) -> str | None:
-        """Return how the file names a module of the API (`language`, `isa`), or None.
+        """Return the name that the file gives to a module of the API (`language`, `isa`), or None.
 
-        In a file that imports both API generations, it is the module of the current one.
+        In a file that imports both API generations, the result is for the module of the current
+        one.
         """
         packages = tuple(reversed(PACKAGES))
         names = {path: name for name, path in self.imported.items()}

@@ -112,8 +112,9 @@ _ABOUT_FILES = (PORTABLE, "lint", "suppression")
 def _in_users_file(finding: Diagnostic) -> Diagnostic | None:
     """Return a warning at a line that the user can change; None if it does not concern the user.
 
-    A warning in an installed package moves to the user's call of the package. If the package has
-    the kernel itself, warnings stay, except for advice on portability and about comments.
+    A warning in an installed package moves to the user's call of the package. If the package
+    contains the kernel itself, warnings are not moved, and those on portability and about comments
+    are left out.
     """
     where = finding.where
     if finding.severity == "error" or not where or not is_library_file(where[0].file):

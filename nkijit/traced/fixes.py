@@ -221,7 +221,7 @@ def _start(node: ast.BinOp) -> tuple[int, int]:
 
 
 def _operator_at(text: str, division: ast.BinOp) -> int | None:
-    """Return the place of `/` in a text that was parsed in parentheses."""
+    """Return the index of a division's `/` in a text that was parsed in parentheses."""
     line, column = _start(division)
     lines = text.split("\n")
     before = sum(len(each) + 1 for each in lines[: line - 1])

@@ -112,7 +112,7 @@ class Predictions:
     def profile(
         self, options: PredictionOptions, iterations: int, progress: Progress | None
     ) -> Profile:
-        """Return the profile, which has the time of the kernel's own order for comparison."""
+        """Return the profile, which also contains the time in the author's order for comparison."""
         choice = self._choice(options)
         if iterations != 1:
             choice = Choice(choice.programs)

@@ -141,11 +141,11 @@ OF_VALUES = ("float", "int", "bool", "complex", "round", "asarray", "array", "in
 def finding_of(
     error: BaseException, raised: Raised, functions: Container[str], *, writes: bool = True
 ) -> Diagnostic | None:
-    """Return the finding for one of Python's errors, if a tensor or a register is its reason.
+    """Return the finding for one of Python's errors, if a tensor or a register is its cause.
 
     Args:
         error: the exception that ended a trace.
-        raised: its lines in the kernel.
+        raised: the lines in the kernel that led to the exception.
         functions: the names in nl, in the API that the kernel is written for.
         writes: whether the instructions of this API write to a destination tile (current API).
     """
@@ -524,7 +524,7 @@ def _operation_around(line: str, start: int, end: int) -> ast.expr | None:
     Args:
         line: the text of the line.
         start: the byte of the line at which the expression starts.
-        end: the byte after its last one.
+        end: the byte after the last byte of the expression.
     """
     try:
         tree = ast.parse(line)

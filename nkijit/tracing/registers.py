@@ -30,7 +30,7 @@ class VirtualRegister(NKIObject):
     __slots__ = ("frozen", "ssa", "tracer")
 
     is_value = False
-    """Whether this object is a value read from a register, which no instruction may write."""
+    """Whether this is a scalar that was read from a register. No instruction may write it."""
 
     def __init__(self, tracer: Tracer, ssa: SSAValue, *, frozen: bool = False):
         self.tracer = tracer
@@ -78,7 +78,7 @@ def allocate_register(call: str) -> VirtualRegister:
 
 
 def register_value(register: VirtualRegister) -> SSAValue:
-    """Return a register in the IR; an induction variable is valid only in the body of its loop."""
+    """Return a register's SSA value; an induction variable is valid only inside its loop."""
     owner = register.ssa.owner
     if register.frozen and not (isinstance(owner, Block) and register.tracer.is_inside(owner)):
         register.tracer.fail(

@@ -90,7 +90,7 @@ class TensorView(NKIObject):
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """Elements between neighbours, per dimension; an index does not change them."""
+        """Elements between neighbours, per dimension; a run-time index does not affect them."""
         return self._access.strides
 
     @property
@@ -331,10 +331,10 @@ class TensorView(NKIObject):
             dtype: read the bits as this data type.
 
         An explicit pattern replaces the view that it is called on, even a view with a run-time
-        index. A pattern without scalar_offset and vector_offset may leave the tensor. The memory
-        outside is undefined: a strict run stops there (`pattern-bounds`), and `nki.simulate` reads
-        unwritten memory.
-        Source: NKI API reference, NkiTensor.ap; NKI deep dive, access patterns.
+        index. A pattern without scalar_offset and vector_offset may address memory outside of the
+        tensor, whose contents are undefined: a strict run stops (`pattern-bounds`), and
+        `nki.simulate` reads unwritten memory. Source: NKI API reference, NkiTensor.ap; NKI deep
+        dive, access patterns.
         """
         if scalar_offset is not None and vector_offset is not None:
             self._deny("scalar_offset and vector_offset exclude each other", helps.ONE_OFFSET)
@@ -566,7 +566,7 @@ class TensorView(NKIObject):
         return _Dynamic(kind, index, scale, min(bound, fit))
 
     def _check_inside(self, access: AccessPattern, bits: int) -> None:
-        """Refuse a pattern that leaves the storage; `bits` is the size of its elements."""
+        """Refuse a pattern that exceeds the storage; `bits` is the size of an element."""
         storage = self.storage
         try:
             access.check_bounds(math.prod(storage.shape) * storage.dtype.bits // bits)

@@ -111,7 +111,7 @@ def _is_same_place(one: ClassicTensor, other: ClassicTensor) -> bool:
 
 
 def _copy_region(target: ClassicTensor, source: ClassicTensor, region: MaskedRegion) -> None:
-    """Copy the elements of a source that a mask selects.
+    """Copy the elements inside a masked region from the source to the target.
 
     An engine copies all of them at once, with a predicate. If no engine can access the target, each
     block of the masked region is copied separately.
@@ -262,7 +262,7 @@ def accumulate(target: ClassicTensor, value: Any, temporary_value: bool) -> Clas
 
 
 def _computed(value: ClassicTile) -> TileBox:
-    """Return the block of a call's result that was computed; a mask may exclude the rest."""
+    """Return the block of a call's result that its instructions computed."""
     box = None if value.computed is None else value.computed.box
     return TileBox.whole(value.shape) if box is None else box
 
@@ -313,7 +313,11 @@ def _only_zeros(part: NkiTensor) -> tuple[MemsetOp | None, bool]:
 def update(
     target: ClassicTensor, compute: Callable[[ClassicTensor, Any], ClassicTensor], value: Any
 ) -> None:
-    """Assign `compute(target, value)` to the target, where `value` has computed elements."""
+    """Assign `compute(target, value)` to the target.
+
+    If a mask has excluded elements of `value` from the computation, the corresponding elements of
+    the target do not change.
+    """
     region = value.computed if isinstance(value, ClassicTile) else None
     if region is None or value.shape != target.shape:
         assign(target, compute(target, value), True)

@@ -46,7 +46,7 @@ _OF_CALLS = (
 """Prefixes of instructions that collect the arguments of a call."""
 
 _SAME = ("_BORROW", "_CHECK")
-"""Suffixes of the instructions that load a variable, whose differences do not matter here."""
+"""Suffixes of the names of load instructions; variants of an instruction are treated equally."""
 
 
 class BytecodeStep(NamedTuple):

@@ -42,7 +42,7 @@ def _fail_mask(rule: Any, what: str, help: str = "") -> NoReturn:
 
 
 def as_integer(value: Any) -> int | None:
-    """Return an integer as an int; None for other values and for more than a tensor's elements."""
+    """Return an integer as an int; None for other values and for integers above `MAX_ELEMENTS`."""
     number = as_index(value)
     return None if number is None or abs(number) > MAX_ELEMENTS else number
 
@@ -135,7 +135,7 @@ class AffineForm:
 
 
 _REMEMBERED = 64
-"""The maximum number of multiples of a form, and of its bounds in boxes, that the form caches."""
+"""The maximum size of each cache of an `AffineForm`: of its multiples, and of its bounds by box."""
 
 
 class Index:
@@ -378,7 +378,7 @@ class Index:
         )
 
     def _loop_bounds(self) -> tuple[int, ...]:
-        """Return the arguments of the range with the values along the longest dimension."""
+        """Return the arguments of `range` that give the values along the longest dimension."""
         dim = max(range(self.ndim), key=self.shape.__getitem__, default=0)
         count, step = (self.shape[dim], self.coefficients[dim] or 1) if self.ndim else (1, 1)
         start, stop = self.constant, self.constant + count * step

@@ -72,7 +72,7 @@ class MaskedRegion:
 def masked_region(call: str, mask: Mask, shape: tuple[int, ...]) -> MaskedRegion:
     """Return the region of a tile of `shape` in which the mask of a call holds.
 
-    A mask that holds nowhere is noted, because the call then has no instructions.
+    Records a finding if the mask holds nowhere, because the call then has no instructions.
     """
     region = MaskedRegion.of(mask, shape)
     if region.box is None:

@@ -156,7 +156,7 @@ def reciprocal(data: Any, *, dtype: Any = None, mask: Any = None, **kwargs: Any)
         data: (P, …) tile in SBUF or PSUM.
         dtype: data type of the result, by default that of `data`.
         mask: which elements are computed.
-        kwargs: `engine`, the Vector Engine, as version 2.21 takes it.
+        kwargs: `engine`, a parameter of version 2.21; it must be the Vector Engine.
 
     Source: NKI API reference 2.26 and 2.21, nki.isa.reciprocal.
     """

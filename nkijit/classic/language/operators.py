@@ -100,12 +100,12 @@ class UnaryFunction(Function):
 
 
 class UnaryPredicate(UnaryFunction):
-    """A truth value of one tile."""
+    """An element-wise function of one tile; its result is boolean."""
 
     def __call__(
         self, x: Any, *, dtype: Any = bool, mask: Any = None, **kwargs: Any
     ) -> ClassicTensor:
-        """Element by element, in a new tile of 1 and 0.
+        """Computed element by element in a new tile, with 1 for true and 0 for false.
 
         Args:
             x: tile in SBUF or PSUM.
@@ -167,12 +167,12 @@ class BinaryFunction(Function):
 
 
 class BinaryPredicate(BinaryFunction):
-    """A truth value of two tiles, or of a tile and a number."""
+    """An element-wise function of two tiles, or of a tile and a number; its result is boolean."""
 
     def __call__(
         self, x: Any, y: Any, *, dtype: Any = bool, mask: Any = None, **kwargs: Any
     ) -> ClassicTensor:
-        """Element by element, in a new tile of 1 and 0.
+        """Computed element by element in a new tile, with 1 for true and 0 for false.
 
         Args:
             x: tile in SBUF or PSUM, or a number.

@@ -35,7 +35,7 @@ ERROR_OF_OPERAND: dict[tuple[str, str], str] = {
     ("dtype", "scale"): "err_activation_scale_invalid_type",
     ("column", "scale"): "err_activation_scale_scalar_or_vector",
 }
-"""Maps ids of rules, with an operand of activation, to the names of errors in the reference."""
+"""Maps (id of a rule, operand of `activation`) to the name of an error in the reference."""
 
 _ACTIVATIONS = ("nisa.activation", "nisa.activation_reduce")
 

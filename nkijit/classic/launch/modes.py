@@ -183,7 +183,7 @@ class Profiling(_OnDevice):
     """The folder, an absolute path; required."""
     save_trace_name: StrPath | None = "profile.ntff"
     overwrite: bool = False
-    """Replace the files of an earlier run."""
+    """Whether to replace the files of an earlier run."""
     profile_nth: int = 1
     """The run that is profiled; without effect, because all predictions are the same."""
 

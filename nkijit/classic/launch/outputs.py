@@ -99,7 +99,7 @@ def _first_write(parameter: SSAValue) -> Operation | None:
 
 
 def check_placements(tracer: Tracer) -> None:
-    """Warn of the first tile without an address in a kernel that gives addresses to others.
+    """Warn of the first tile without an address in a kernel that gives addresses to other tiles.
 
     The vendor's compiler refuses such kernels; nkijit places these tiles in free space.
     """

@@ -81,7 +81,7 @@ class DirectAllocation:
 
 
 def _call(function: Callable[..., Any], *given: Any) -> Any:
-    """Call the user's function by the parameter names of the reference, else by position."""
+    """Call a user function with the reference's keywords, or else with positional arguments."""
     named = dict(zip(("idx", "pdim_size", "fdim_size"), given, strict=True))
     try:
         inspect.signature(function).bind(**named)

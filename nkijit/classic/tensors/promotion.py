@@ -38,7 +38,10 @@ def promoted(*operands: Any) -> str:
 
 
 def type_of(operand: Any) -> DType:
-    """Return the data type of a tensor or number; Python's are uint8 (bool), int32, float32."""
+    """Return the data type of a tensor or number.
+
+    Numbers of Python are uint8 (bool), int32 or float32.
+    """
     if isinstance(operand, ClassicTensor):
         return DTYPES[element_of(operand)]
     if isinstance(operand, NkiTensor):
