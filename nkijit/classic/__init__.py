@@ -42,7 +42,7 @@ def jit(func: Any = None, mode: str = "auto", **kwargs: Any) -> Any:
     """Make a kernel of a function, or change the mode of a kernel.
 
     Args:
-        func: the function, or a kernel; arrays among its arguments become tensors in HBM.
+        func: the function, or a kernel; arrays among the arguments of a call become tensors in HBM.
         mode: auto, simulation, jax and torchxla are equivalent: a call interprets the kernel on
             this machine. trace, baremetal, benchmark and profile are the functions below.
         kwargs: `platform_target` (trn1, inf2, trn2, …), by default the environment variable

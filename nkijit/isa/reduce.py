@@ -27,7 +27,8 @@ def tensor_reduce(
     width and work on bit patterns.
 
     Args:
-        dst: (P, …) tile in SBUF or PSUM with as many elements per partition as the result.
+        dst: (P, …) tile in SBUF or PSUM with as many elements per partition as `data` has without
+            the reduced dimensions.
         op: reduction operator: add, subtract, multiply, maximum, minimum, logical_and,
             logical_or, logical_xor, bitwise_and, bitwise_or or bitwise_xor.
         data: (P, …) tile in SBUF or PSUM.

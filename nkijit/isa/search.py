@@ -18,8 +18,8 @@ __all__ = ["max8", "nc_find_index8", "nc_match_replace8", "topk", "nonzero_with_
 def max8(dst: NkiTensor, src: NkiTensor, name: str | None = None) -> NkiInstruction:
     """`dst` = the 8 largest elements of each partition of `src`, largest first.
 
-    Compares in float32. The reference does not say where NaN ranks: here above infinity, so that
-    the first result equals a reduction with `nl.maximum`.
+    Compares in float32. The reference does not say where NaN ranks. In nkijit it ranks above
+    infinity, so that the first result equals a reduction with `nl.maximum`.
 
     Args:
         dst: (P, 8) tile in SBUF or PSUM.

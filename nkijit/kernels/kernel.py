@@ -319,12 +319,12 @@ class Kernel(Generic[_P]):
 
     @without_own_frames
     def step(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Call the kernel with values in its tiles: for `breakpoint()` and `print`.
+        """Call the kernel so that `breakpoint()` and `print` show the values of its tiles.
 
         In the kernel `print(tile)` shows numbers, `nkijit.value_of(tile)` is an array of them, and
         a `breakpoint()` stops in pdb, without nkijit's own frames. The first request for a value
-        after an instruction computes everything before it again, so inputs should be small. In a
-        loop on the device, values are those of its first iteration.
+        after an instruction recomputes all earlier instructions, so inputs should be small. In a
+        loop on the device, values are those of the first iteration.
 
         Results and errors are those of a call. Raises UnsupportedError on two cores.
 
@@ -798,7 +798,7 @@ class FunctionParameters:
     parameters: inspect.Signature
     """The function's own signature, also if it wraps another function."""
     names: dict[str, str]
-    """The result of `_names_of_rest`: parameters by the names of `*args`."""
+    """Maps `args_0`, … of a wrapper's `*args` to the parameters of the wrapped function."""
     _function: Callable[..., Any]
     _read: tuple[Any, ...]
     """The function's code and defaults when the parameters were read."""

@@ -193,7 +193,7 @@ class NkiGrid(NKIObject):
 
     @property
     def index_step_elements(self) -> tuple[int, ...]:
-        """For each dimension with a coordinate, the number of elements between its coordinates."""
+        """For each dimension with a coordinate, the number of elements per coordinate step."""
         return tuple(axis.stride for axis in self._selection.axes if axis.is_counted)
 
     @property

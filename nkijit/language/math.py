@@ -1,4 +1,4 @@
-"""Element-wise functions that are no operator of an engine, implemented with few instructions."""
+"""Element-wise functions that no engine has as an operator, implemented with few instructions."""
 
 from __future__ import annotations
 

@@ -189,7 +189,7 @@ def _float_tile(tile: NkiTensor, of: NkiTensor) -> NkiTensor:
 
 
 def _sign(value: Any) -> Any:
-    """Return a tile with the sign bits of a tile; -1.0 for a number, which is negative."""
+    """Return a tile with the sign bits of a tile; for a negative number, return -1.0."""
     if not isinstance(value, NkiTensor):
         return -1.0
     sign = temporary("sign", value.shape, "uint32")

@@ -190,9 +190,9 @@ logical_xor = _binary("logical_xor")
 power = _binary("power")
 """`x ** y`, in float32; on the GpSimd Engine in `nisa.tensor_tensor`."""
 abs_max = _binary("abs_max")
-"""`x` or `y`, the one of larger magnitude, with its sign; NeuronCore-v4 and newer."""
+"""The operand (`x` or `y`) of larger magnitude, with its sign; NeuronCore-v4 and newer."""
 abs_min = _binary("abs_min")
-"""`x` or `y`, the one of smaller magnitude, with its sign; NeuronCore-v4 and newer."""
+"""The operand (`x` or `y`) of smaller magnitude, with its sign; NeuronCore-v4 and newer."""
 abs = _unary("abs")
 """`|x|`, an operator and an activation function."""
 square = _unary("square")

@@ -82,7 +82,7 @@ def whole_of(storage: Storage) -> NkiTensor:
 
 
 def with_shape(tensor: NkiTensor, shape: tuple[int, ...]) -> NkiTensor:
-    """Return a new tensor; if `shape` has a size of 0, return a view of it without elements."""
+    """Return `tensor`, or a view of it without elements if `shape` has a size of 0."""
     if 0 not in shape:
         return tensor
     return tensor._with(AccessPattern.empty(shape))  # pyright: ignore[reportPrivateUsage]

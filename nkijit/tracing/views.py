@@ -230,9 +230,9 @@ class TensorView(NKIObject):
         """NumPy-style indexing with integers, slices, `...`, `nl.ds` and ranges.
 
         On chip an integer on dim 0 keeps the dimension at size 1 and the result has at least two
-        dimensions; in HBM an integer drops the dimension. One index, or the start of one `nl.ds`,
-        may be a register or a tensor of one element, with a value known only when the kernel runs;
-        not that of the partition dimension.
+        dimensions; in HBM an integer drops the dimension. In one dimension other than the partition
+        dimension, the index or the start of an `nl.ds` may be a register or a tensor of one
+        element, with a value known only when the kernel runs.
         """
         keys = cast(tuple[Any, ...], key if isinstance(key, tuple) else (key,))
         for position, item in enumerate(keys):
@@ -249,7 +249,7 @@ class TensorView(NKIObject):
         return self._derive(AccessPattern.slice, dim, start, end, step)
 
     def select(self, dim: int, index: int | TensorView | VirtualRegister) -> Self:
-        """One element along a dimension, which is removed.
+        """Select one element along a dimension, and remove the dimension.
 
         Args:
             dim: the dimension.

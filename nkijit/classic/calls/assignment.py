@@ -199,7 +199,7 @@ def fill(dst: NkiTensor, value: Any) -> None:
 
 
 def copy(dst: NkiTensor, src: NkiTensor) -> None:
-    """Copy a view to another view, with broadcasting: on an engine, or by DMA if no engine can."""
+    """Copy and broadcast a view to another view by an engine, or by DMA if no engine can copy."""
     if src.size != dst.size:
         src = _broadcast(src, dst.shape)
     engines = dst.buffer.on_chip and src.buffer.on_chip and begins_legally(dst)

@@ -86,7 +86,7 @@ class Bytecode:
 
     @staticmethod
     def of(code: CodeType) -> Bytecode:
-        """Return the bytecode of a function, which is cached."""
+        """Return the cached bytecode of a function."""
         # By identity: hashing a code object takes time in proportion to its length.
         known = _known.get(id(code))
         if known is None:

@@ -19,7 +19,7 @@ from nkijit.tracing.checks import refuse
 _GRID = "launch grid"
 """The subject of errors about a grid."""
 MAX_DIMS = 3
-"""Dimensions of a launch grid (NKI programming model)."""
+"""The maximum number of dimensions of a launch grid (NKI programming model)."""
 
 
 class nc:

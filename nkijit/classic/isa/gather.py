@@ -37,7 +37,7 @@ def nc_stream_shuffle(
 
     Args:
         src: tile in SBUF or PSUM; it may have fewer partitions than `dst`, or be `dst`.
-        dst: tile that is written, with as many elements per partition.
+        dst: tile that is written, with as many elements per partition as `src`.
         shuffle_mask: 32 integers, one for each partition of a quadrant of `dst`: the number of the
             source partition in the quadrant, or 255 for a partition that does not change.
         dtype: data type of `dst`.
@@ -84,9 +84,9 @@ def local_gather(
     *,
     mask: Any = None,
 ) -> ClassicTensor:
-    """Gather along the free dimensions, by indices that 16 partitions hold together.
+    """Gather along the free dimensions, by indices that 16 partitions share.
 
-    See `nkijit.isa.local_gather`. If all indices are valid, the result has shape (P, …, 16,
+    See `nkijit.isa.local_gather`. Without `num_valid_indices`, the result has shape (P, …, 16,
     `num_elem_per_idx`) with the free dimensions of `index`, else (P, `num_valid_indices`,
     `num_elem_per_idx`).
 

@@ -74,7 +74,7 @@ class UnaryFunction(Function):
     def __call__(
         self, x: Any, *, dtype: Any = None, mask: Any = None, **kwargs: Any
     ) -> ClassicTensor:
-        """Element by element, in a new tile.
+        """Computed element by element in a new tile.
 
         Args:
             x: tile in SBUF or PSUM.
@@ -121,7 +121,7 @@ class BinaryFunction(Function):
     def __call__(
         self, x: Any, y: Any, *, dtype: Any = None, mask: Any = None, **kwargs: Any
     ) -> ClassicTensor:
-        """Element by element, in a new tile.
+        """Computed element by element in a new tile.
 
         Args:
             x: tile in SBUF or PSUM, or a number.
@@ -189,7 +189,7 @@ class Remainder(BinaryFunction):
     def __call__(
         self, x: Any, y: Any, dtype: Any = None, mask: Any = None, **kwargs: Any
     ) -> ClassicTensor:
-        """Element by element, in a new tile; arguments as for `nl.add`."""
+        """Computed element by element in a new tile; arguments as for `nl.add`."""
         return self._computed(x, y, dtype, mask, kwargs)
 
 

@@ -113,7 +113,7 @@ def sequential_range(*args: int, **kwargs: Any) -> Iterable[int]:
 
     Args:
         args: as for Python's `range`.
-        kwargs: `directives=nki.compiler.no_reorder()`: the loop is inside this block.
+        kwargs: `directives=nki.compiler.no_reorder()` runs the loop in this `with` block.
     """
     directives = kwargs.pop("directives", None)
     refuse_rest("nl.sequential_range", kwargs)

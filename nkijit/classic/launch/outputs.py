@@ -41,8 +41,8 @@ def check_outputs(
     Args:
         tracer: the tracer of the kernel.
         function: the kernel's function; its annotations mark mutable parameters.
-        parameters: its arguments by name, as the body received them.
-        result: its result, as views of the current API.
+        parameters: the kernel's arguments by name, as the body received them.
+        result: the kernel's result, as views of the current API.
         returns: whether results are returned; otherwise they are written to parameters.
     """
     written = {

@@ -65,7 +65,7 @@ class ClassicTensor:
     """A tensor, or a part of one (`neuronxcc.nki.tensor`).
 
     Attributes:
-        shape: dimensions; of SBUF and PSUM tensors, block dimensions first, then the partition
+        shape: dimensions. In SBUF and PSUM, block dimensions come first, then the partition
             dimension.
         dtype: NumPy data type.
         buffer: `nl.sbuf`, `nl.psum`, `nl.hbm` or `nl.shared_hbm`.
