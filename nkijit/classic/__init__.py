@@ -44,7 +44,8 @@ def jit(func: Any = None, mode: str = "auto", **kwargs: Any) -> Any:
     Args:
         func: the function, or a kernel; arrays among the arguments of a call become tensors in HBM.
         mode: auto, simulation, jax and torchxla are equivalent: a call interprets the kernel on
-            this machine. trace, baremetal, benchmark and profile are the functions below.
+            this machine. trace, baremetal, benchmark and profile are equivalent to the functions
+            with these names.
         kwargs: `platform_target` (trn1, inf2, trn2, …), by default the environment variable
             NEURON_PLATFORM_TARGET_OVERRIDE, else trn2, the newest platform of the classic API.
             Other keywords are the options of the mode (see `nkijit.classic.launch.modes`), or

@@ -40,7 +40,7 @@ class TraceCache:
         self._traces: OrderedDict[_Key, TracedKernel] = OrderedDict()
         self._lock = threading.Lock()
         self._last: _Key | None = None
-        """The key of the most recently used trace; the next miss reports the first difference."""
+        """The key of the most recently used trace; the next miss reports how its key differs."""
         self._hits = 0
         self._reasons: Counter[str] = Counter()
 

@@ -727,7 +727,7 @@ def _copied(value: Any) -> Any:
 def _reference_of(
     against: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
-    """Return the result of a reference. Raises ArgumentTypeError unless it takes the arguments."""
+    """Return the result of a reference. Raises ArgumentTypeError if it refuses the arguments."""
     try:
         return against(*args, **kwargs)
     except TypeError as error:

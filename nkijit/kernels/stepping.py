@@ -124,9 +124,9 @@ def watch_values(tracer: Tracer, inputs: Sequence[Any]) -> None:
 def value_of(tile: Any) -> Array:
     """Return the current elements of a tile as an array.
 
-    Only in a kernel that runs by `kernel.step(...)`: RuntimeError elsewhere. Raises ValueError for
-    a view with an address that is known only on the device, and TypeError for an object that is no
-    tile.
+    Works only in a kernel that runs by `kernel.step(...)`, and raises RuntimeError elsewhere.
+    Raises ValueError for a view with an address that is known only on the device, and TypeError for
+    an object that is no tile.
 
     Example:
 

@@ -29,7 +29,7 @@ def gather_flattened(
 
         gathered = nl.gather_flattened(x, positions)
 
-    The reference names the free dimension and has 0 as the default; other axes are refused.
+    The reference calls `axis` the free dimension, with 0 as the default; other axes are refused.
     Source: NKI API reference, nki.language.gather_flattened.
     """
     call = "nl.gather_flattened"

@@ -38,7 +38,7 @@ class _Axis:
     """The number of elements per coordinate; 1 in a dimension that is not tiled."""
     is_tiled: bool
     is_counted: bool = True
-    """Whether the dimension has a coordinate; an integer index removes it."""
+    """Whether the dimension has a coordinate; an integer index removes the coordinate."""
     step: int = 1
     """The distance between selected coordinates: every `step`-th coordinate is selected."""
 

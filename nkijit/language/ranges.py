@@ -73,7 +73,7 @@ def range_of(call: str, numbers: Mapping[str, Any]) -> builtins.range:
 
     Args:
         call: the function in messages.
-        numbers: the arguments by the names of `range`, in its order.
+        numbers: maps the parameter names of `range`, in order, to the arguments.
     """
     integers = {name: _integer(call, name, number) for name, number in numbers.items()}
     if integers.get("step") == 0:

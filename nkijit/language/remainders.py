@@ -110,7 +110,7 @@ _LARGEST = float(np.finfo(np.float32).max)
 _SIGN, _SIZE = 1 << 31, (1 << 31) - 1
 """Masks for the sign bit of a float32, and for the other 31 bits."""
 _PORTION_BITS = 12
-"""Bits of a portion, and of a divisor part: half of float32's, so products are exact."""
+"""Bits of a portion, and of a divisor part: half of float32's 24 bits, so products are exact."""
 _HIGH = _SIGN + _SIZE - (2**_PORTION_BITS - 1)
 """A mask that clears the last 12 bits of a float32's significand."""
 _PORTIONS = 3

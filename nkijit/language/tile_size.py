@@ -76,7 +76,7 @@ class TileSize:
 
     @property
     def sbuf_size_bytes(self) -> int:
-        """Bytes of SBUF, all partitions."""
+        """The size of SBUF in bytes, over all partitions."""
         return current_target().sbuf_partition_bytes * self.pmax
 
     @property

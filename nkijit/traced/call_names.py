@@ -1,4 +1,4 @@
-"""Rewords findings as the call in the user's source.
+"""Rewords findings so that they name the call in the user's source.
 
 A finding is about an instruction and its operands, e.g. `nisa.dma_copy`. The user may have called a
 function that is lowered to the instruction, e.g. `nl.store`. The source at the call's location
@@ -37,7 +37,7 @@ class _Call:
 
 
 def as_user_call(finding: Diagnostic) -> Diagnostic:
-    """Return the finding about the user's call, with the relevant expressions marked.
+    """Return the finding, reworded for the user's call, with the relevant expressions marked.
 
     A finding is returned unchanged if the source does not determine its call.
     """
@@ -229,8 +229,7 @@ class Source:
     def alias(self, module: str) -> str | None:
         """Return the name that the file gives to a module of the API (`language`, `isa`), or None.
 
-        In a file that imports both API generations, the result is for the module of the current
-        one.
+        If the file imports both API generations, this is the module of the current API.
         """
         packages = tuple(reversed(PACKAGES))
         names = {path: name for name, path in self.imported.items()}
@@ -298,9 +297,9 @@ def function_at(text: str, line: int, column: int) -> tuple[str, Any] | None:
     """Return the API function that the source names at a position, as (name in findings, function).
 
     Args:
-        text: the source; if it does not parse, nothing is found.
-        line: the line of the place, counted from 1.
-        column: the column of the place, counted from 1.
+        text: the source; if it does not parse, the result is None.
+        line: the line, counted from 1.
+        column: the column, counted from 1.
 
     Example: `function_at("import nki.isa as nisa\\nnisa.iota", 2, 6)` is `("nisa.iota",
     nkijit.isa.iota)`.

@@ -642,9 +642,9 @@ def load(path: str | os.PathLike[str], kernel: str | None = None) -> TracedKerne
 def load_record(path: str | os.PathLike[str], *, budget: int = BUDGET) -> TracedRecording:
     """Load a recording that `TracedRecording.save` wrote; `budget` is as for `TracedKernel.record`.
 
-    The kernel in it is run again. Raises OSError when the file cannot be read, RecordError when it
-    is no recording, or when this version of nkijit computes other results than the version that
-    wrote it, and the errors of a run.
+    The recorded kernel is run again. Raises OSError when the file cannot be read, RecordError when
+    the file is no recording, or when this version of nkijit computes other results than the version
+    that wrote it, and the errors of a run.
 
     Example:
 

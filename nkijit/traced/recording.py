@@ -10,8 +10,8 @@ A file is a ZIP archive, not compressed, with
 
 All other values are computed from these. An array whose data type the `.npy` format cannot name is
 stored as unsigned integers with the same bits; the IR has its data type. `numpy.load` reads the
-arrays. `loops` has the loops in the kernel's source around operations, by the operation's number in
-the IR: `[[name, value], ...]`, with `["", null]` for a loop on the device.
+arrays. `loops` maps the number of an operation in the IR to the loops around it in the kernel's
+source: `[[name, value], ...]`, with `["", null]` for a loop on the device.
 """
 
 from __future__ import annotations
@@ -87,7 +87,8 @@ class TracedRecording(values.Recording):
     def save(self, path: StrPath) -> None:
         """Write the recording to a file, which `nkijit.load_record` reads. Raises OSError.
 
-        The file has the kernel, the inputs and the results; `nkijit.traced.recording` documents it.
+        The file has the kernel, the inputs and the results; `nkijit.traced.recording` documents the
+        format.
         """
         loops = {
             str(number): self._indices[op]
@@ -280,7 +281,7 @@ def _npy(array: Array) -> bytes:
 
 
 def _indices(kernel: KernelOp, loops: Any) -> dict[Operation, TracedIndices]:
-    """Return the loops around each operation. A malformed structure raises any exception."""
+    """Return the loops around each operation. A malformed structure may raise any exception."""
     ops = list(kernel.walk())
     found: dict[Operation, TracedIndices] = {}
     for number, entries in dict(loops).items():

@@ -347,7 +347,7 @@ class _Called:
     def _rewritten(
         self, named: Mapping[str, str], mismatch: _Mismatch | None
     ) -> tuple[str, Fix | None]:
-        """Return the call for this API as advice, and as an edit if the destination is certain."""
+        """Return the call for this API as advice, and as an edit if its destination is certain."""
         known = {key: text for key, text in named.items() if key in self._known}
         missing = [] if mismatch is None else list(mismatch.missing)
         unknown = [] if mismatch is None else list(mismatch.unknown)

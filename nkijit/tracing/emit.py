@@ -203,7 +203,7 @@ def _key(kind: PropertyKind, value: Any) -> tuple[Any, ...] | None:
 
 
 def _member_numbered(kind: PropertyKind, value: Any) -> Enum | None:
-    """Return the enumeration member with a given number (API before 0.3), or None."""
+    """Return the enumeration member with a given number (NKI before 0.3), or None."""
     number = None if isinstance(value, Enum) else _number(value)
     if not isinstance(kind, WordKind) or not isinstance(number, int):
         return None

@@ -22,7 +22,7 @@ def finding_of(
 ) -> Diagnostic | None:
     """Return the finding for an exception that ended a trace.
 
-    Returns None for defects of nkijit, and where this process has no memory left.
+    Returns None for defects of nkijit, and if the process is out of memory.
 
     Args:
         error: the exception; this function must be called where nkijit catches the exception.

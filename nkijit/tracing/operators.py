@@ -114,7 +114,7 @@ class BinaryOperator(Operator):
 
 
 OperatorLike = Word | np.ufunc
-"""An operator of an instruction: `nl.add`, or NumPy's of the same name, `np.add`."""
+"""An operator of an instruction: `nl.add`, or the NumPy function of the same name, `np.add`."""
 
 
 def operator_named(name: str) -> Operator:
@@ -244,7 +244,7 @@ arctan = _unary("arctan")
 sqrt = _unary("sqrt")
 """The square root; valid from 2**-116 to 2**118."""
 sign = _unary("sign")
-"""-1, 0 or 1."""
+"""The sign of `x`: -1, 0 or 1."""
 bypass = _OPERATORS["bypass"]
 """No operation, in a stage of `nisa.tensor_scalar`: an argument of instructions only."""
 average = _OPERATORS["average"]

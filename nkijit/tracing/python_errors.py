@@ -43,10 +43,10 @@ BINARY: dict[type[ast.AST], str] = {
     ast.Gt: "greater",
     ast.GtE: "greater_equal",
 }
-"""The nl functions that compute Python's binary operators, by the operator's syntax node."""
+"""Maps syntax nodes of Python's binary operators to the nl functions that compute them."""
 
 UNARY: dict[type[ast.AST], str] = {ast.USub: "negative", ast.Invert: "invert"}
-"""The nl functions that compute Python's unary operators, by the operator's syntax node."""
+"""Maps syntax nodes of Python's unary operators to the nl functions that compute them."""
 
 RENAMED_FUNCTIONS: dict[str, str] = {
     "absolute": "abs",

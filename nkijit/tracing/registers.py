@@ -20,9 +20,10 @@ from nkijit.tracing.tracer import PythonWhile, Tracer, tracer_for
 class VirtualRegister(NKIObject):
     """A 32-bit register that instructions read and write (`nki.isa.VirtualRegister`).
 
-    Comes from `nisa.register_alloc`, or is the induction variable of a loop on the device, which is
-    frozen: nothing may write it. Its value is known only when the kernel runs, so Python cannot
-    compute with it or branch on it. `while reg:` is a loop on the device.
+    Comes from `nisa.register_alloc`, or is the induction variable of a loop on the device. An
+    induction variable is frozen: no instruction may write it. The value of a register is known only
+    when the kernel runs, so Python cannot compute with it or branch on it. `while reg:` is a loop
+    on the device.
 
     Source: NKI API reference, nki.isa.VirtualRegister.
     """

@@ -76,7 +76,7 @@ def _depth_of(frame: FrameType) -> int:
 def _without_inner_frames(error: BaseException) -> TracebackType | None:
     """Return the traceback of an exception without nkijit's frames.
 
-    Of a defect of nkijit, the frames after the last frame of the user's code are retained.
+    For a defect of nkijit, the frames after the last frame of the user's code are retained.
     """
     entries = entries_of(error)
     last = max((i for i, entry in enumerate(entries) if not _is_of_library(entry)), default=-1)

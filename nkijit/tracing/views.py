@@ -90,7 +90,7 @@ class TensorView(NKIObject):
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """Elements between neighbours, per dimension; a run-time index does not affect them."""
+        """Elements between neighbours, per dimension; not affected by a run-time index."""
         return self._access.strides
 
     @property
@@ -142,7 +142,7 @@ class TensorView(NKIObject):
         return self._dynamic is not None and self._dynamic.indirection is Indirection.vector
 
     def ssa_value(self, location: LocationAttr | None = None) -> SSAValue:
-        """Return the tensor in the IR; a view is emitted by the first call.
+        """Return the tensor's SSA value; the first call emits a view.
 
         `location`: the location of the user's current call, if the caller has it.
         """

@@ -40,7 +40,7 @@ class Reduced:
     tile: ClassicTensor
     compute: Callable[..., ClassicTensor]
     begin: Callable[..., ClassicTensor]
-    """Copies the masked part of `tile`, as the result of the first iteration."""
+    """A function that copies the masked part of `tile`, for the first iteration."""
 
     def onto(self, target: ClassicTensor) -> ClassicTensor:
         """Return the reduction of the target and the tile.
@@ -262,7 +262,7 @@ def accumulate(target: ClassicTensor, value: Any, temporary_value: bool) -> Clas
 
 
 def _computed(value: ClassicTile) -> TileBox:
-    """Return the block of a call's result that its instructions computed."""
+    """Return the block of `value`, the result of a call, that the call has computed."""
     box = None if value.computed is None else value.computed.box
     return TileBox.whole(value.shape) if box is None else box
 

@@ -161,7 +161,7 @@ def in_pieces(
     """Emit an element-wise instruction, or several instructions on parts of the operands.
 
     An engine walks a limited number of dimensions in a partition. Operands with more dimensions are
-    split along their shortest one, with one instruction per index.
+    split along their shortest dimension, with one instruction per index.
     """
     if dst.ndim <= dst.storage.tracer.target.max_access_dims:
         emit(dst, **{**arguments, **operands})

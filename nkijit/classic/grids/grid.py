@@ -40,7 +40,7 @@ class nc:
 
 
 class spmd_dim:
-    """A dimension of a grid with several factors, the outer first: `nl.spmd_dim(nl.nc(2), 2)`."""
+    """A dimension of a grid with several factors, outer ones first: `nl.spmd_dim(nl.nc(2), 2)`."""
 
     def __init__(self, *factors: Any):
         """Create a dimension from factors: integers, of which at most one is `nl.nc(cores)`."""

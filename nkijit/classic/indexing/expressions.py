@@ -198,8 +198,8 @@ class Index:
     def span(self) -> tuple[int, ...]:
         """The shape that an index selects: without the dimensions that `nl.mgrid` has filled.
 
-        The reference calls mgrid dense, as in NumPy. Published kernels index one column with the
-        first expression of a wide mesh, and combine expressions of meshes of different sizes.
+        The reference calls mgrid dense, as in NumPy. But published kernels index one column with
+        the first expression of a wide mesh, and combine expressions of meshes of different sizes.
         """
         return self.form.span
 

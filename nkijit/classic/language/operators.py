@@ -69,7 +69,7 @@ def _are_truth_values(*operands: Any) -> bool:
 
 
 class UnaryFunction(Function):
-    """A function of one tile."""
+    """An element-wise function of one tile."""
 
     def __call__(
         self, x: Any, *, dtype: Any = None, mask: Any = None, **kwargs: Any
@@ -116,7 +116,7 @@ class UnaryPredicate(UnaryFunction):
 
 
 class BinaryFunction(Function):
-    """A function of two tiles, or of a tile and a number."""
+    """An element-wise function of two tiles, or of a tile and a number."""
 
     def __call__(
         self, x: Any, y: Any, *, dtype: Any = None, mask: Any = None, **kwargs: Any
@@ -184,7 +184,7 @@ class BinaryPredicate(BinaryFunction):
 
 
 class Remainder(BinaryFunction):
-    """A remainder; `dtype` and `mask` may be positional arguments."""
+    """A remainder function; it also accepts `dtype` and `mask` as positional arguments."""
 
     def __call__(
         self, x: Any, y: Any, dtype: Any = None, mask: Any = None, **kwargs: Any
@@ -255,7 +255,7 @@ _OF_TRUTH_VALUES: dict[Function, Any] = {
     bitwise_xor: logical_xor,
     invert: logical_not,
 }
-"""The logical functions that replace bitwise functions for truth values, as in NumPy."""
+"""Maps bitwise functions to the functions that replace them for booleans, as in NumPy."""
 
 __all__ = [
     "abs",

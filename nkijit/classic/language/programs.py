@@ -80,7 +80,7 @@ class affine_range(Sequence[int]):
     """
 
     def __init__(self, *args: int, **kwargs: Any):
-        """Raises TypeError and ValueError as `range` does; other keywords end the trace."""
+        """Raises TypeError and ValueError as `range` does; undocumented keywords end the trace."""
         refuse_rest("nl.affine_range", kwargs)
         self._numbers = _range("nl.affine_range", args)
         # The attributes of Python's `range`, so that it can index a tensor, too.

@@ -41,7 +41,7 @@ _ACTIVATIONS = ("nisa.activation", "nisa.activation_reduce")
 
 
 def with_error_name(diagnostic: Diagnostic) -> Diagnostic:
-    """Return the finding with a note of its name in the error reference, if the name differs."""
+    """Return the finding with a note of its name in the error reference."""
     name = ERROR_OF_RULE.get(diagnostic.rule.id)
     if diagnostic.subject in _ACTIVATIONS and diagnostic.operands:
         broken = (diagnostic.rule.id, diagnostic.operands[0].name)

@@ -89,7 +89,7 @@ def _tensors(value: Any) -> Iterator[NkiTensor]:
 
 
 def _first_write(parameter: SSAValue) -> Operation | None:
-    """Return the first instruction that writes a parameter, through the first written view."""
+    """Return an instruction that writes a parameter, preferably without a view."""
     for value in (parameter, *views_of(parameter)):
         for use in value.uses:
             for touched, role in reads_and_writes(use.operation):

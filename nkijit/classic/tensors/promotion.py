@@ -25,7 +25,7 @@ _FLOATS = {
     "tfloat32": (8, 10),
     "float32": (8, 23),
 }
-"""Floating-point types with their bits of exponent and mantissa."""
+"""Maps floating-point types to their numbers of exponent bits and mantissa bits."""
 
 _WIDENED_FLOATS = ("bfloat16", "float32")
 _WIDENED_INTEGERS = ("int16", "int32")
@@ -73,7 +73,8 @@ def _as_stored(dtype: DType) -> DType:
 def _first(holds: Any, one: DType, two: DType, widened: Sequence[str], widest: str) -> DType:
     """Return the first type that represents all values of both `one` and `two`.
 
-    The candidates are `one`, `two` and the widened types; the result is `widest` if none fits.
+    `holds(wide, narrow)` returns whether the type `wide` represents all values of `narrow`. The
+    candidates are `one`, `two` and the widened types; the result is `widest` if no candidate fits.
     """
     for name in (one.name, two.name, *widened):
         if all(holds(name, dtype.name) for dtype in (one, two)):

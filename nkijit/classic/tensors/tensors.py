@@ -141,7 +141,8 @@ class ClassicTensor:
     # ---------------------------------------------------------------- views
 
     def __getitem__(self, key: Any) -> ClassicTensor:
-        """Part of a tensor: slices, ranges, integers, `...`; or index expressions and integers."""
+        """Select a part by slices, ranges, integers and `...`, or index expressions and
+        integers."""
         raise NotImplementedError
 
     def reshape(self, shape: Any) -> ClassicTensor:
