@@ -68,7 +68,6 @@ def core_barrier(
 
 
 def _whole(tracer: Tracer, value: SSAValue) -> NkiTensor:
-    """Return the tensor that covers a whole allocation or argument."""
     info = info_of(value)
     name = value.name_hint or "tensor"
     storage = Storage(tracer, value, info.shape, info.dtype, info.region, name)

@@ -28,7 +28,7 @@ def dma_copy(
 
     Args:
         dst: tensor in HBM or SBUF.
-        src: tensor in HBM or SBUF with as many elements as `dst`; both are read in row-major order.
+        src: tensor in HBM or SBUF with as many elements as `dst`, copied in row-major order.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
         oob_mode: the effect of an address out of bounds, if addresses are known only at run time.
         dge_mode: the unit that builds the descriptors; hwdge on NeuronCore-v3 and newer, with

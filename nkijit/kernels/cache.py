@@ -109,7 +109,7 @@ class TraceCache:
                 self._reasons["other reasons"] += self._reasons.pop(first)
 
     def info(self) -> CacheInfo:
-        """Return the numbers of hits, misses and cached traces, and the reasons for misses."""
+        """Return the counts of calls and traces."""
         with self._lock:
             reasons = dict(self._reasons)
             traces = len(self._traces)

@@ -215,7 +215,6 @@ class Kernel(Generic[_P]):
         return type(self)(**{**self._constructor_arguments(), **changes})
 
     def _constructor_arguments(self) -> dict[str, Any]:
-        """Return the constructor's arguments for this kernel."""
         return {
             "function": self._original,
             "platform_target": self._platform_target,
@@ -572,12 +571,11 @@ class Kernel(Generic[_P]):
         """Return how many calls found a cached trace, and why the other calls traced the kernel.
 
         Example: `kernel.cache_info()` gives `CacheInfo(hits=3, misses=2, maxsize=128, currsize=2,
-        reasons={'first call': 1, ...})`. Kernels that are derived from this one (for a grid, a
-        target) share its cache. A cached trace is reused if the values that tracing can have read
-        are unchanged: arguments, globals, closures, classes, modules, the environment. A kernel
-        that reads values that may differ at every call (files, time, random numbers) is traced at
-        every call. `NKIJIT_TRACE_CACHE` in the environment sets the number of cached traces; the
-        least recently used trace is evicted first.
+        reasons={'first call': 1, ...})`. A cached trace is reused if the values that tracing can
+        have read are unchanged: arguments, globals, closures, classes, modules, the environment. A
+        kernel that reads values that may differ at every call (files, time, random numbers) is
+        traced at every call. `NKIJIT_TRACE_CACHE` in the environment sets the number of cached
+        traces; the least recently used trace is evicted first.
         """
         return self._cache.info()
 
@@ -642,7 +640,6 @@ class Kernel(Generic[_P]):
         core: tuple[int, int],
         watch: Watch | None = None,
     ) -> tuple[Tracer, Any]:
-        """Trace the kernel for one of the cores that it is launched on."""
         region = MemoryRegion.private_hbm if core[1] == 1 else MemoryRegion.shared_hbm
         types = [
             (tensor.name, memref_type(as_dtype(tensor.spec.dtype), tensor.spec.shape, region))
@@ -798,7 +795,7 @@ class FunctionParameters:
     parameters: inspect.Signature
     """The function's own signature, also if it wraps another function."""
     names: dict[str, str]
-    """Maps `args_0`, … of a wrapper's `*args` to the parameters of the wrapped function."""
+    """Maps names of a wrapper's `*args` to parameters of the wrapped function."""
     _function: Callable[..., Any]
     _read: tuple[Any, ...]
     """The function's code and defaults when the parameters were read."""
@@ -826,10 +823,7 @@ def _read_of(function: Callable[..., Any]) -> tuple[Any, ...]:
 
 
 def _names_of_rest(function: Callable[..., Any], parameters: inspect.Signature) -> dict[str, str]:
-    """Map the name of each of a wrapper's `*args` to the parameter of the wrapped function.
-
-    Example: `{"args_0": "x"}` for a wrapper of `def kernel(x)`.
-    """
+    """Map names of a wrapper's `*args` to parameters of the wrapped function: `args_0` to `x`."""
     wrapped = list(inspect.signature(function).parameters)
     names = list(parameters.parameters)
     kinds = [parameter.kind for parameter in parameters.parameters.values()]

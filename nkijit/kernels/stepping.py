@@ -175,7 +175,6 @@ class _Debugger(pdb.Pdb):
     """A pdb that shows only the user's frames, and library frames that user code has called."""
 
     def stop_here(self, frame: FrameType) -> bool:
-        """Return whether to stop in a frame while stepping."""
         return not _is_hidden(frame) and super().stop_here(frame)
 
     def get_stack(

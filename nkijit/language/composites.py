@@ -174,7 +174,6 @@ def _where_operands(condition: Any, x: Any, y: Any) -> tuple[tuple[int, ...], st
 
 
 def _as_type(value: Any, shape: tuple[int, ...], dtype: str, hint: str) -> NkiTensor:
-    """Return an operand as an SBUF tile of the given shape and data type."""
     if isinstance(value, NkiTensor):
         fits = (value.shape, value.dtype) == (shape, dtype)
         if fits and value.is_contiguous():  # required for a view of its bits

@@ -313,9 +313,9 @@ def tiles(source: NkiTensor | NkiGrid, *, tile_shape: tuple[int, ...] | None = N
 
     Args:
         source: the tensor or grid.
-        tile_shape: the size of a tile in the tensor's last dimensions. It has at least two entries;
-            for a tensor in SBUF or PSUM, one for every dimension. May be omitted if `source` is a
-            grid; the tile shape is then that of the grid.
+        tile_shape: the size of a tile in at least the last two dimensions of the tensor; in all
+            dimensions of a tensor in SBUF or PSUM. By default that of `source`, if `source` is a
+            grid.
 
     Example:
 
@@ -363,8 +363,7 @@ def alloc_tiles(
     """Allocate a tensor as a grid of tiles; its contents are undefined.
 
     Args:
-        tile_shape: the size of a tile in the last dimensions of `element_shape`; at least two
-            entries.
+        tile_shape: the size of a tile in at least the last two dimensions of `element_shape`.
         element_shape: elements of the tensor; on chip, too, it may have more than 128 rows.
         buffer: `nl.sbuf`, `nl.psum`, `nl.hbm`, `nl.private_hbm` or `nl.shared_hbm`. In SBUF and
             PSUM the tiles are stored side by side in the partitions, the last coordinate fastest. A
@@ -510,7 +509,6 @@ def _transposed(call: str, axes: Any, shape: tuple[int, ...], buffer: Any) -> tu
 
 
 def _dims(call: str, what: str, shape: Any) -> tuple[int, ...]:
-    """Check a shape from the user and return it."""
     items = cast(tuple[Any, ...], shape)
     if not isinstance(shape, tuple) or any(type(item) is not int for item in items):
         refuse(call, f"'{what}' is a tuple of ints, got {one_line(shape)}", error=TypeError)
@@ -528,7 +526,6 @@ def _fail_tile(call: str, tile_shape: tuple[int, ...], fits: str) -> NoReturn:
 def _axes_of(
     call: str, tile_shape: tuple[int, ...], element_shape: tuple[int, ...]
 ) -> tuple[_Axis, ...]:
-    """Return the dimensions of a tensor; the last dimensions are tiled."""
     prefix = len(element_shape) - len(tile_shape)
     if len(tile_shape) < _TILE_DIMS:
         _fail_tile(call, tile_shape, f"a tile has at least {_TILE_DIMS}")
@@ -568,7 +565,6 @@ def _tiled(call: str, source: Any, tile_shape: Any) -> _Selection:
 
 
 def _blocked(call: str, tiled: _Selection, block_shape: Any) -> _Selection:
-    """Divide a selection of tiles into blocks."""
     block, tile = _dims(call, "block_shape", block_shape), tiled.tile_shape
     if len(block) != len(tile):
         refuse(call, f"'block_shape' {block} has {len(block)} dimensions, a tile {len(tile)}")
@@ -589,7 +585,6 @@ def _allocated(
     address: Any,
     name: Any,
 ) -> _Selection:
-    """Allocate a tensor, divided into tiles."""
     tile = _dims(call, "tile_shape", tile_shape)
     elements = _dims(call, "element_shape", element_shape)
     axes = _axes_of(call, tile, elements)

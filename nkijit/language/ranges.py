@@ -97,7 +97,6 @@ _MOST = 2**62
 
 
 def _help_for_bound(number: Any) -> str:
-    """Return the help for a bound that is no integer."""
     if isinstance(number, float):
         return "divide with // for an integer, e.g. x.shape[1] // 128"
     if isinstance(number, NkiTensor):

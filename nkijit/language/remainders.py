@@ -48,7 +48,7 @@ def mod(x: Operand, y: Operand, dtype: DTypeLike | None = None) -> NkiTensor:
 
 
 def fmod(x: Operand, y: Operand, dtype: DTypeLike | None = None) -> NkiTensor:
-    """Remainder of `x / y` with the sign of `x`, as C's `fmod`; accuracy and arguments as `mod`.
+    """Remainder of `x / y` with the sign of `x`, as C's `fmod`; accuracy as `mod`.
 
     Args:
         x: a tile or a number.

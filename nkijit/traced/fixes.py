@@ -77,7 +77,6 @@ class _Place:
 
 
 def _text_of(span: Span) -> str:
-    """Return the text inside a span."""
     lines = [source_line(span.start.file, n) for n in range(span.start.line, span.end_line + 1)]
     lines[-1] = lines[-1][: span.end_column - 1]
     lines[0] = lines[0][span.start.column - 1 :]

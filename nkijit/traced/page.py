@@ -24,8 +24,7 @@ class Reported:
     """A recorded run of the kernel, for the values on the page or for comparison only."""
 
     def html(self, against: Reported | None = None) -> str:
-        """Return the page as HTML, with a comparison with the other kernel if there is
-        `against`."""
+        """Return the page as HTML; `against` adds a comparison with another kernel."""
         if against is not None:
             self.report.other = against.report
             values = self.report.values

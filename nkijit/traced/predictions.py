@@ -1,7 +1,6 @@
 """Predictions about a traced kernel: queues, listing, profile, advice and the report page.
 
 This module is imported for the first prediction: tracing, verifying and running need no lowering.
-Advice and pages are imported when they are first used.
 """
 
 from __future__ import annotations

@@ -172,7 +172,6 @@ class TracedRecording(values.Recording):
 
 
 def _described(value: Any) -> str:
-    """Return the text of a value in a message; for an array, its shape and data type."""
     shape = getattr(value, "shape", None)
     is_array = isinstance(shape, tuple)
     return f"{value.dtype} of shape {shape}" if is_array else described(value)

@@ -15,7 +15,7 @@ MODULES = {"nl": "language", "nisa": "isa", "ncc": "collectives"}
 """The modules of an API by their short names in findings."""
 
 _PUBLIC = {CURRENT: "nki", CLASSIC: "neuronxcc.nki"}
-"""Maps the package of each API generation to the name under which kernels import the API."""
+"""Maps the package of each API generation to the name that kernels import."""
 
 PACKAGES = {
     path: generation
@@ -65,7 +65,7 @@ class ApiName:
 
     @property
     def package(self) -> str:
-        """The name under which kernels import the API."""
+        """The name that kernels import: `nki` or `neuronxcc.nki`."""
         return _PUBLIC[self.generation]
 
     @property

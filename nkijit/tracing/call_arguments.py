@@ -66,7 +66,7 @@ def finding_of(error: BaseException, raised: Raised) -> Diagnostic | None:
 
     Args:
         error: the exception that ended a trace.
-        raised: the lines in the kernel that led to the exception.
+        raised: the kernel's lines that led to the exception.
     """
     if not isinstance(error, TypeError) or not raised.is_direct:
         return None
@@ -200,7 +200,6 @@ class _Passed:
 
     @staticmethod
     def of(node: ast.Call) -> _Passed | None:
-        """Return the arguments; None if `*` or `**` passes arguments that are not in the source."""
         starred = any(isinstance(argument, ast.Starred) for argument in node.args)
         if starred or any(keyword.arg is None for keyword in node.keywords):
             return None
@@ -258,7 +257,6 @@ def _named_in(name: ApiName, passed: _Passed) -> dict[str, str] | None:
 def _sentences(
     mismatch: _Mismatch, parameters: Sequence[inspect.Parameter], passed: _Passed
 ) -> list[str]:
-    """Return the differences between arguments and parameters in words."""
     known = names_of(parameters)
     parts: list[str] = []
     if mismatch.surplus:

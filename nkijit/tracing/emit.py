@@ -252,7 +252,6 @@ def _is_default(number: int | float, default: float | None) -> bool:
 
 
 def _number(value: Any) -> int | float | None:
-    """Return a Python or NumPy number as int or float; None for anything else."""
     kind = cast(type[Any], type(value))
     if kind is float or kind is int:
         return value if kind is float or -(2**63) <= value < 2**63 else None

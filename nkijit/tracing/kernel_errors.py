@@ -22,10 +22,11 @@ def finding_of(
 ) -> Diagnostic | None:
     """Return the finding for an exception that ended a trace.
 
-    Returns None for defects of nkijit, and if the process is out of memory.
+    Must be called where nkijit catches the exception. Returns None for defects of nkijit, and if
+    the process is out of memory.
 
     Args:
-        error: the exception; this function must be called where nkijit catches the exception.
+        error: the exception.
         function: the kernel's function.
         generation: the package of the API that the kernel is written for.
     """

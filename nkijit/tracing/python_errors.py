@@ -145,7 +145,7 @@ def finding_of(
 
     Args:
         error: the exception that ended a trace.
-        raised: the lines in the kernel that led to the exception.
+        raised: the kernel's lines that led to the exception.
         functions: the names in nl, in the API that the kernel is written for.
         writes: whether the instructions of this API write to a destination tile (current API).
     """
@@ -502,7 +502,6 @@ def _public_members(owner: Any) -> Sequence[str]:
 
 
 def _symbol(node: ast.BinOp | ast.UnaryOp | ast.AugAssign) -> str:
-    """Return the source text of an operator."""
     blank = ast.Name("_")
     if isinstance(node, ast.UnaryOp):
         return ast.unparse(ast.UnaryOp(node.op, blank)).replace("_", "").strip()

@@ -159,9 +159,8 @@ class Raised:
     def of(cls, error: BaseException) -> Raised:
         """Return the kernel's lines that led to an exception.
 
-        Must be called where nkijit catches the exception. If no entry of the traceback is in the
-        user's code, because an installed package contains the kernel, the entry of the kernel's
-        function counts as the user's code.
+        Must be called where nkijit catches the exception. If an installed package contains all of
+        the kernel's code, the entry of the kernel's function counts as the user's.
         """
         entries = entries_of(error)
         first = next((i for i, e in enumerate(entries) if not _is_own(e)), len(entries))

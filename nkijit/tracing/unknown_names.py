@@ -23,7 +23,7 @@ def finding_of(error: BaseException, raised: Raised, generation: str) -> Diagnos
 
     Args:
         error: the exception that ended a trace.
-        raised: the lines in the kernel that led to the exception.
+        raised: the kernel's lines that led to the exception.
         generation: the package of the API that the kernel is written for.
     """
     if isinstance(error, NameError):

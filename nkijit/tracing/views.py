@@ -45,11 +45,7 @@ class _Dynamic:
 
 
 class TensorView(NKIObject):
-    """The elements of an allocation that an access pattern selects: the base of `NkiTensor`.
-
-    Views share the storage and cost nothing; a view is added to the IR only when an instruction
-    uses it.
-    """
+    """The elements of an allocation that an access pattern selects: the base of `NkiTensor`."""
 
     __slots__ = ("_access", "_dynamic", "_whole", "dtype", "storage")
 

@@ -158,7 +158,6 @@ def fitting(target: ClassicTensor, source: ClassicTensor) -> ClassicTensor:
 
 
 def _help_for_shapes(source: ClassicTensor, target: ClassicTensor) -> str:
-    """Return the help for a source that does not broadcast to the target of an assignment."""
     if source.shape == tuple(reversed(target.shape)):
         return "transpose first, e.g. with nl.transpose, or make the destination as large"
     if len(source.shape) != len(target.shape):
@@ -313,11 +312,8 @@ def _only_zeros(part: NkiTensor) -> tuple[MemsetOp | None, bool]:
 def update(
     target: ClassicTensor, compute: Callable[[ClassicTensor, Any], ClassicTensor], value: Any
 ) -> None:
-    """Assign `compute(target, value)` to the target.
-
-    If a mask has excluded elements of `value` from the computation, the corresponding elements of
-    the target do not change.
-    """
+    """Assign `compute(target, value)` to the target, except where a mask left `value`
+    uncomputed."""
     region = value.computed if isinstance(value, ClassicTile) else None
     if region is None or value.shape != target.shape:
         assign(target, compute(target, value), True)

@@ -50,9 +50,9 @@ from nkijit.tracing.tracer import tracer_for
 
 
 class Axis(int):
-    """A dimension of a result that has the size of a dimension of the spanned tile (`functional`).
+    """The size of a result's dimension: that of a dimension of the spanned tile (`functional`).
 
-    The integer is the number of the dimension in the tile that the call spans.
+    The integer is the number of the dimension in the spanned tile.
     """
 
 
@@ -96,15 +96,15 @@ def functional(
         emit: a function that emits the instructions, often one of `nkijit.isa`. It is called as
             `emit(dst, **arguments)`, with views of the current API in place of tensors.
         arguments: the arguments by name. Tensors, index expressions and predicates broadcast to the
-            tile that the call spans, unless `axes` maps their dimensions.
+            tile that the call spans (the spanned tile), unless `axes` maps their dimensions.
         dtype: data type of the result.
-        mask: the user's `mask=`, which selects elements of the tile that the call spans.
-        shape: the shape of the result, by default that of the tile that the call spans. `Axis(d)`
-            is the size of dimension d of this tile.
+        mask: the user's `mask=` for the spanned tile.
+        shape: the shape of the result, by default that of the spanned tile. `Axis(d)` is the size
+            of its dimension d.
         buffer: the memory of the result.
-        spans: the shape of the tile that the call spans, by default derived from the operands.
-        axes: maps the name of an operand that does not broadcast to a list. For each dimension of
-            the operand, the list has the corresponding dimension of the spanned tile.
+        spans: the shape of the spanned tile, by default derived from the operands.
+        axes: names of operands that do not broadcast, each mapped to the dimensions of the spanned
+            tile that correspond to the operand's dimensions.
         per_partition: names of operands that share only the partition dimension with the spanned
             tile.
         updated: names of operands that the instructions also write.
@@ -444,7 +444,6 @@ def spanned_by(
 
 
 def _help_for_shapes(shapes: Mapping[str, Sequence[int]], axes: Mapping[str, Sequence[int]]) -> str:
-    """Return the help for operands that span no tile together."""
     if not shapes:
         return "compute with numbers in Python"
     help = for_contracted(shapes, axes) if len(shapes) == 2 else None

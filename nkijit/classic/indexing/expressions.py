@@ -72,7 +72,6 @@ class AffineForm:
     def __init__(
         self, shape: tuple[int, ...], coefficients: tuple[int, ...], filled: tuple[bool, ...]
     ):
-        """See `Index`."""
         self.shape = shape
         self.filled = filled or (False,) * len(shape)
         self.coefficients = tuple(

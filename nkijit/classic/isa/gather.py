@@ -38,8 +38,8 @@ def nc_stream_shuffle(
     Args:
         src: tile in SBUF or PSUM; it may have fewer partitions than `dst`, or be `dst`.
         dst: tile that is written, with as many elements per partition as `src`.
-        shuffle_mask: 32 integers, one for each partition of a quadrant of `dst`: the number of the
-            source partition in the quadrant, or 255 for a partition that does not change.
+        shuffle_mask: 32 integers, one per partition of each quadrant of `dst`: the source partition
+            in the quadrant, or 255 for no change.
         dtype: data type of `dst`.
         mask: the block of `dst` that is written; it begins at a quadrant.
 

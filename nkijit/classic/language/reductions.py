@@ -67,7 +67,6 @@ def _reduce(
 
 
 def _free_axes(call: str, rank: int, axis: Any) -> tuple[int, ...]:
-    """Return the free dimensions that are reduced, in order."""
     items = cast("tuple[Any, ...]", axis if isinstance(axis, (tuple, list)) else (axis,))
     axes = {item % rank for item in items if type(item) is int and -rank <= item < rank}
     free = len(axes) == len(items) <= MAX_REDUCED_DIMS and axes and 0 not in axes

@@ -214,8 +214,7 @@ copy.nki_operator = "copy"  # pyright: ignore[reportFunctionMemberAccess]
 def static_cast(input_data: Any, dtype: Any) -> Any:
     """A tile, an array or a number in another data type.
 
-    A tile is copied to a new tile. An array or a number is converted with NumPy, which also works
-    outside a kernel.
+    A tile is copied. An array or a number is converted with NumPy, also outside a kernel.
     """
     if isinstance(input_data, (ClassicTensor, NkiTensor)):
         return copy(input_data, dtype=dtype)

@@ -75,7 +75,6 @@ def check_outputs(
 
 
 def _tensors(value: Any) -> Iterator[NkiTensor]:
-    """Yield the tensors in an argument or a result."""
     if isinstance(value, ClassicTensor):
         yield value.whole()
     elif isinstance(value, NkiTensor):

@@ -71,10 +71,9 @@ def _as_stored(dtype: DType) -> DType:
 
 
 def _first(holds: Any, one: DType, two: DType, widened: Sequence[str], widest: str) -> DType:
-    """Return the first type that represents all values of both `one` and `two`.
+    """Return the first type that represents all values of `one` and `two`, else `widest`.
 
-    `holds(wide, narrow)` returns whether the type `wide` represents all values of `narrow`. The
-    candidates are `one`, `two` and the widened types; the result is `widest` if no candidate fits.
+    The candidates are `one`, `two` and `widened`. `holds(wide, narrow)` compares two types.
     """
     for name in (one.name, two.name, *widened):
         if all(holds(name, dtype.name) for dtype in (one, two)):

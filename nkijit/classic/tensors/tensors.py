@@ -141,8 +141,7 @@ class ClassicTensor:
     # ---------------------------------------------------------------- views
 
     def __getitem__(self, key: Any) -> ClassicTensor:
-        """Select a part by slices, ranges, integers and `...`, or index expressions and
-        integers."""
+        """Select a part: slices, ranges, integers, `...`; or index expressions and integers."""
         raise NotImplementedError
 
     def reshape(self, shape: Any) -> ClassicTensor:
@@ -515,7 +514,6 @@ class Selected(ClassicTensor):
 
 
 def _help_for_range(low: int, high: int, size: int, of_partitions: bool) -> str:
-    """Return the help for an index expression that exceeds the bounds of its dimension."""
     if of_partitions:
         return (
             f"the tile has {size} partitions: index other rows of the tensor in HBM, with a tile "

@@ -353,5 +353,4 @@ def _is_traced(name: str, value: Any) -> bool:
 
 @images(Field)
 def _field(imaging: Imaging, value: Any) -> Any:
-    """Return the cache key image of a `dataclasses.field`."""
     return (Field, value.name, *imaging.all((value.default, value.default_factory)))
