@@ -38,7 +38,7 @@ def activation(
         reduce_op: `nl.add`, reduces the float32 results over the free dimensions.
         reduce_res: (P, 1) tile to which a separate instruction copies the accumulators.
         reduce_cmd: the effect on the accumulators: idle, reset, reduce or reset_reduce.
-        engine: scalar, or gpsimd (NeuronCore-v4 and newer; SBUF only, nothing is reduced).
+        engine: scalar, or gpsimd (NeuronCore-v4 and newer; SBUF only, without reduction).
         name: name of the instruction.
 
     Example:
@@ -117,7 +117,7 @@ def activate2(
         reduce_op: `nl.add`, `nl.maximum`, `nl.minimum`, `nl.abs_max` or `nl.abs_min`.
         reduce_res: (P, 1) tile to which a separate instruction copies the accumulators.
         reduce_cmd: the effect on the accumulators: idle, reset, reduce or reset_reduce.
-        engine: scalar, or gpsimd (NeuronCore-v4 and newer; SBUF only, nothing is reduced).
+        engine: scalar, or gpsimd (NeuronCore-v4 and newer; SBUF only, without reduction).
         name: name of the instruction.
 
     Example:

@@ -33,9 +33,9 @@ def core_barrier(
 
     Args:
         data: the tensor in shared HBM that both cores use; after the barrier, both cores see all
-            writes to this tensor from before the barrier. With a tile on chip, this holds for every
-            tensor in shared HBM, and a warning says so.
-        cores: (0, 1). With a single core, also as an int, no core waits, and a warning says so.
+            writes to this tensor from before the barrier. If `data` is a tile on chip, this holds
+            for every tensor in shared HBM, and a warning is reported.
+        cores: (0, 1). With a single core, e.g. (0,) or 0, no core waits, and a warning is reported.
         engine: the engine that waits.
         name: name of the instruction.
 

@@ -66,7 +66,7 @@ def dma_compute(
             tensors, one of which is the view `dst`.
         reduce_op: nl.add.
         scales: 1.0 for each source, or None.
-        unique_indices: True; repeated indices are not documented to add up.
+        unique_indices: must be True; the sum for repeated indices is not documented.
         oob_mode: `skip` leaves out rows with an index out of bounds, with indices only.
         name: name of the instruction.
 
