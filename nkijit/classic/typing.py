@@ -14,8 +14,8 @@ class tensor(current.tensor):
 
     Annotations of local variables have no effect, because Python does not evaluate them.
     `tensor[[250, 512], nl.float32]`, a shape and a data type, is a value: it replaces an array
-    where only the shape matters (`nki.benchmark`, `nki.profile`, `kernel.trace`). Source: NKI API
-    reference 2.26, nki.errors; NKI examples, prof-kernel-benchmark.
+    where only the shape matters (`nki.benchmark`, `nki.profile`, `kernel.trace`).
+    Source: NKI API reference 2.26, nki.errors; NKI examples, prof-kernel-benchmark.
     """
 
     def __class_getitem__(cls, shape: Any) -> Any:

@@ -30,7 +30,8 @@ def load(src: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
         tile = nl.load(hbm[0:128])
 
     The source's dim 0 becomes the partition dimension, so dim 0 is at most `nl.tile_size.pmax`. A
-    1-D source gives a tile of shape (n, 1). Source: NKI API reference, nki.language.load.
+    1-D source gives a tile of shape (n, 1).
+    Source: NKI API reference, nki.language.load.
     """
     tracer = tracer_for("nl.load")
     if not isinstance(cast(Any, src), NkiTensor):

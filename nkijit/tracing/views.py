@@ -329,8 +329,8 @@ class TensorView(NKIObject):
         An explicit pattern replaces the view that it is called on, even a view with a run-time
         index. A pattern without scalar_offset and vector_offset may address memory outside of the
         tensor, whose contents are undefined: a strict run stops (`pattern-bounds`), and
-        `nki.simulate` reads unwritten memory. Source: NKI API reference, NkiTensor.ap; NKI deep
-        dive, access patterns.
+        `nki.simulate` reads unwritten memory.
+        Source: NKI API reference, NkiTensor.ap; NKI deep dive, access patterns.
         """
         if scalar_offset is not None and vector_offset is not None:
             self._deny("scalar_offset and vector_offset exclude each other", helps.ONE_OFFSET)
