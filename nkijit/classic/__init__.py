@@ -1,8 +1,8 @@
 """The classic NKI API (`neuronxcc.nki`, versions 2.21 to 2.26), whose instructions return tiles.
 
-`import nkijit.classic as nki` has the names of `neuronxcc.nki` that such kernels use; with the
-distribution nkijit-nki, `import neuronxcc.nki as nki` is equivalent. Kernels are traced to the IR
-of the current API, so everything after the trace is the same for both APIs.
+`nkijit.classic` has the names of `neuronxcc.nki` that kernels use; with the distribution
+nkijit-nki, `import neuronxcc.nki as nki` is equivalent to `import nkijit.classic as nki`. Kernels
+are traced to the IR of the current API, so everything after the trace is the same for both APIs.
 """
 
 from __future__ import annotations
@@ -42,9 +42,10 @@ def jit(func: Any = None, mode: str = "auto", **kwargs: Any) -> Any:
     """Make a kernel of a function, or change the mode of a kernel.
 
     Args:
-        func: the function, or a kernel; arrays among its arguments become tensors in HBM.
+        func: the function, or a kernel; arrays among the arguments of a call become tensors in HBM.
         mode: auto, simulation, jax and torchxla are equivalent: a call interprets the kernel on
-            this machine. trace, baremetal, benchmark and profile are the functions below.
+            this machine. trace, baremetal, benchmark and profile are equivalent to the functions
+            with these names.
         kwargs: `platform_target` (trn1, inf2, trn2, …), by default the environment variable
             NEURON_PLATFORM_TARGET_OVERRIDE, else trn2, the newest platform of the classic API.
             Other keywords are the options of the mode (see `nkijit.classic.launch.modes`), or
@@ -88,12 +89,12 @@ def profile(func: Any = None, **kwargs: Any) -> Any:
 
 
 def simulate_kernel(kernel: Any, *args: Any, **kwargs: Any) -> Any:
-    """Interpret a kernel, or a plain function as a kernel that `trace` makes of it.
+    """Interpret a kernel; a plain function is converted to a kernel with `trace` first.
 
     Args:
-        kernel: the kernel, `kernel[4, 2]` for one with a grid.
-        args: its arguments; arrays that it writes are updated.
-        kwargs: its arguments by name.
+        kernel: the kernel, e.g. `kernel[4, 2]` with a launch grid, or a function.
+        args: positional arguments; arrays that the kernel writes are updated.
+        kwargs: keyword arguments.
 
     Source: NKI API reference 2.26, nki.simulate_kernel.
     """

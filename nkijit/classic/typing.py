@@ -10,16 +10,19 @@ from nkijit.tracing.dtype_names import missing
 
 
 class tensor(current.tensor):
-    """A tensor: `x: tensor` or `x: tensor[128, 512]`, which calls are checked against.
+    """An annotation that calls are checked against: `x: tensor` or `x: tensor[128, 512]`.
 
-    Python does not evaluate the annotations of local variables, so those have no effect.
+    Annotations of local variables have no effect, because Python does not evaluate them.
     `tensor[[250, 512], nl.float32]`, a shape and a data type, is a value: it replaces an array
     where only the shape matters (`nki.benchmark`, `nki.profile`, `kernel.trace`).
     Source: NKI API reference 2.26, nki.errors; NKI examples, prof-kernel-benchmark.
     """
 
     def __class_getitem__(cls, shape: Any) -> Any:
-        """Return an annotation, or a value. Raises ValueError for an invalid shape or data type."""
+        """Return an annotation (`tensor[128, 512]`), or a value (`tensor[[128, 512], nl.float32]`).
+
+        Raises ValueError for an invalid shape or data type.
+        """
         parts = cast("tuple[Any, ...]", shape) if isinstance(shape, tuple) else (shape,)
         if len(parts) == 2 and isinstance(parts[0], (list, tuple)):
             return TensorSpec(cast("list[int]", parts[0]), parts[1])

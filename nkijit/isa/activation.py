@@ -36,7 +36,7 @@ def activation(
         bias: number (NeuronCore-v3 and newer) or (P, 1) tile of any dtype but tfloat32.
         scale: number or (P, 1) float32 tile.
         reduce_op: `nl.add`, reduces the float32 results over the free dimensions.
-        reduce_res: (P, 1) tile that receives the accumulators, by an instruction of its own.
+        reduce_res: (P, 1) tile that receives the accumulators, by a separate instruction.
         reduce_cmd: the effect on the accumulators: idle, reset, reduce or reset_reduce.
         engine: scalar, or gpsimd (NeuronCore-v4 and newer; SBUF only, nothing is reduced).
         name: name of the instruction.
@@ -115,7 +115,7 @@ def activate2(
         reverse0: compute `imm0 op0 data`.
         reverse1: compute `imm1 op1 …`.
         reduce_op: `nl.add`, `nl.maximum`, `nl.minimum`, `nl.abs_max` or `nl.abs_min`.
-        reduce_res: (P, 1) tile that receives the accumulators, by an instruction of its own.
+        reduce_res: (P, 1) tile that receives the accumulators, by a separate instruction.
         reduce_cmd: the effect on the accumulators: idle, reset, reduce or reset_reduce.
         engine: scalar, or gpsimd (NeuronCore-v4 and newer; SBUF only, nothing is reduced).
         name: name of the instruction.

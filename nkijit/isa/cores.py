@@ -1,4 +1,4 @@
-"""Two cores of a logical NeuronCore."""
+"""Instructions that two cores of a logical NeuronCore run together."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def core_barrier(
 
     Args:
         data: the tensor in shared HBM that both cores use; after the barrier, both cores see all
-            writes to this tensor from before the barrier. With a tile on chip, this holds for every
-            tensor in shared HBM, and a warning says so.
-        cores: (0, 1). With a single core, also as an int, no core waits, and a warning says so.
+            writes to this tensor from before the barrier. If `data` is a tile on chip, this holds
+            for every tensor in shared HBM, and a warning is reported.
+        cores: (0, 1). With a single core, e.g. (0,) or 0, no core waits, and a warning is reported.
         engine: the engine that waits.
         name: name of the instruction.
 
@@ -68,7 +68,6 @@ def core_barrier(
 
 
 def _whole(tracer: Tracer, value: SSAValue) -> NkiTensor:
-    """Return the tensor that covers a whole allocation or argument."""
     info = info_of(value)
     name = value.name_hint or "tensor"
     storage = Storage(tracer, value, info.shape, info.dtype, info.region, name)
@@ -88,13 +87,13 @@ def sendrecv(
 
     Args:
         src: (P, …) tile in SBUF that is sent.
-        dst: (P, …) tile in SBUF of the same shape and dtype that receives.
+        dst: (P, …) tile in SBUF that receives, of the shape and dtype of `src`.
         send_to_rank: core that receives `src`, 0 or 1.
         recv_from_rank: core that sends its `src`, 0 or 1.
         pipe_id: the number of the exchange: the two instructions with the same number belong
             together.
-        dma_engine: `dma`, or `gpsimd_dma` for at most 1024 bytes per partition of 32-bit types, 512
-            of 16-bit types or 256 of 8-bit types.
+        dma_engine: `dma`, or `gpsimd_dma` for at most 1024 (32-bit types), 512 (16-bit types) or
+            256 bytes (8-bit types) per partition.
         name: name of the instruction.
 
     Example:

@@ -43,7 +43,7 @@ def tensor_tensor(
 
     Args:
         dst: (P, …) tile in SBUF or PSUM.
-        data1: (P, …) tile with as many elements per partition.
+        data1: (P, …) tile with as many elements per partition as `dst`.
         data2: as `data1`; not both in PSUM.
         op: operator of two operands.
         engine: vector or gpsimd; by default chosen as above.
@@ -177,7 +177,7 @@ def tensor_scalar_reduce(
         operand0: number or (P, 1) float32 tile.
         reduce_op: `nl.add`, `nl.multiply`, `nl.maximum` or `nl.minimum`, reduces the float32
             results over all free dimensions.
-        reduce_res: (P, 1) tile that receives the accumulators; None leaves the result there.
+        reduce_res: (P, 1) tile for the result; None leaves the result in the accumulators.
         reverse0: must be False; the instruction does not reverse its operands.
         reduce_cmd: reset_reduce, reduce (continue the accumulators), or load_reduce (start from
             `reduce_init`).

@@ -28,7 +28,8 @@ def exponential(
     Args:
         dst: (P, …) tile of up to 4 dimensions in SBUF or PSUM; float8_e4m3, float8_e5m2,
             float16, bfloat16, float32, tfloat32, or an integer other than uint32.
-        src: tile as `dst`, also uint32 but not tfloat32; as many elements per partition.
+        src: tile with as many elements per partition as `dst` and a dtype as for `dst`, but also
+            uint32 and not tfloat32.
         max_value: number or (P, 1) float32 tile.
         reduce_res: (P, 1) floating-point tile that receives the accumulators.
         reduce_cmd: idle, reset_reduce, reduce, or load_reduce (start from `reduce_init`).

@@ -17,8 +17,8 @@ def nc_stream_shuffle(
     """`dst[q + i] = src[q + shuffle_mask[i]]` in each quadrant of 32 partitions, bit by bit.
 
     Args:
-        dst: tile in SBUF or PSUM, of the dtype of `src` and with as many elements per partition;
-            it may be `src`.
+        dst: tile in SBUF or PSUM with the dtype of `src` and as many elements per partition as
+            `src`; it may be `src`.
         src: tile in SBUF or PSUM; it may have fewer partitions than `dst`, then `shuffle_mask`
             names only partitions of `src`. Tiles begin at partition 0. Tiles of up to 64 partitions
             may also begin at 64, and tiles of up to 32 partitions at any multiple of 32.
@@ -42,7 +42,7 @@ def local_gather(
     num_valid_indices: int | None = None,
     name: str | None = None,
 ) -> NkiInstruction:
-    """Gather along the free dimensions, by the indices that 16 partitions hold together.
+    """Gather along the free dimensions, by indices that 16 partitions share.
 
     Each GpSimd core flattens the indices of its 16 partitions, partition first. For each index, the
     core copies `num_elem_per_idx` elements, from that index on, in all of its partitions, bit by

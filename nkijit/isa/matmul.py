@@ -31,9 +31,9 @@ def nc_matmul(
     tfloat32 among themselves; on NeuronCore-v4 also float8_e4m3fn, though not with float8_e4m3.
 
     Args:
-        dst: (M, N) tile in PSUM; float32, on NeuronCore-v4 also bfloat16, which is read back,
-            added to in float32 and rounded at every accumulation; in transpose mode also of the
-            type of `stationary`.
+        dst: (M, N) tile in PSUM; float32, in transpose mode also the dtype of `stationary`, on
+            NeuronCore-v4 also bfloat16. To accumulate in bfloat16, the instruction reads `dst`,
+            adds in float32 and rounds.
         stationary: (K, M) tile in SBUF, K and M at most 128; with double_row (K, 2, M).
         moving: (K, N) tile in SBUF; with double_row (K, 2, N). N is at most 512; on
             NeuronCore-v4 4096, or 8192 for a bfloat16 `dst`.

@@ -28,9 +28,9 @@ def dma_copy(
 
     Args:
         dst: tensor in HBM or SBUF.
-        src: tensor in HBM or SBUF with as many elements, in the same row-major order.
+        src: tensor in HBM or SBUF with as many elements as `dst`, copied in row-major order.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
-        oob_mode: for addresses known only at run time; static addresses are in bounds.
+        oob_mode: the effect of an address out of bounds, if addresses are known only at run time.
         dge_mode: the unit that builds the descriptors; hwdge on NeuronCore-v3 and newer, with
             equal dtypes.
         engine: sync or scalar, with hwdge only.
@@ -62,11 +62,11 @@ def dma_compute(
 
     Args:
         dst: tensor in HBM or SBUF.
-        srcs: 1 to 16 tensors in HBM or SBUF with as many elements; with indices two tensors, one of
-            which is the same view as dst.
+        srcs: 1 to 16 tensors in HBM or SBUF with as many elements as `dst`; with indices two
+            tensors, one of which is the view `dst`.
         reduce_op: nl.add.
         scales: 1.0 for each source, or None.
-        unique_indices: True; repeated indices are not documented to add up.
+        unique_indices: must be True; the sum for repeated indices is not documented.
         oob_mode: `skip` leaves out rows with an index out of bounds, with indices only.
         name: name of the instruction.
 
@@ -91,7 +91,7 @@ def tensor_copy(
 
     Args:
         dst: (P, …) tile in SBUF or PSUM.
-        src: (P, …) tile in SBUF or PSUM with as many elements per partition.
+        src: (P, …) tile in SBUF or PSUM with as many elements per partition as `dst`.
         engine: vector, scalar (NeuronCore-v3 and newer) or gpsimd (SBUF only).
         name: name of the instruction.
 

@@ -35,8 +35,8 @@ def nc_matmul_mx(
         dst: (M, N) tile in PSUM; float32 or bfloat16.
         stationary: (K, M) tile in SBUF of an x4 type; K is 32, 64, 96 or 128, M even and at most
             128.
-        moving: (K, N) tile in SBUF of an x4 type, which may be another; N is at most 4096, or 8192
-            for a bfloat16 `dst`.
+        moving: (K, N) tile in SBUF of an x4 type, also one other than that of `stationary`; N is at
+            most 4096, or 8192 for a bfloat16 `dst`.
         stationary_scale: float8_e8m0fnu or uint8 tile in SBUF with M scales per partition.
         moving_scale: float8_e8m0fnu or uint8 tile in SBUF with N scales per partition.
         tile_position: (row, 0) where the tile starts in the PE array; given with `tile_size`.

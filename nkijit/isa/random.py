@@ -81,7 +81,8 @@ def dropout(
     always for 1. All other elements keep their bits; they are not scaled.
 
     Args:
-        dst: tile in SBUF or PSUM, of the dtype of `data` and with as many elements per partition.
+        dst: tile in SBUF or PSUM with the dtype of `data` and as many elements per partition as
+            `data`.
         data: (P, …) tile in SBUF or PSUM, any dtype.
         prob: number from 0 to 1, or (P, 1) tile of a floating-point type, float32 for integer data.
         name: name of the instruction.

@@ -27,7 +27,8 @@ def tensor_reduce(
     width and work on bit patterns.
 
     Args:
-        dst: (P, …) tile in SBUF or PSUM with the elements that the axes leave.
+        dst: (P, …) tile in SBUF or PSUM with as many elements per partition as `data` has without
+            the reduced dimensions.
         op: reduction operator: add, subtract, multiply, maximum, minimum, logical_and,
             logical_or, logical_xor, bitwise_and, bitwise_or or bitwise_xor.
         data: (P, …) tile in SBUF or PSUM.
@@ -51,9 +52,8 @@ def tensor_partition_reduce(
     """Reduce `data` over its partitions on the GpSimd Engine.
 
     The reference names only operators and operands. nkijit's choices: arithmetic runs in float32
-    and is rounded once, as in the table of operators; `nl.average` is the sum divided by the
-    number of partitions; bitvec operators take integer tiles of one width and work on bit
-    patterns.
+    and is rounded once; `nl.average` is the sum divided by the number of partitions; bitvec
+    operators take integer tiles of one width and work on bit patterns.
 
     Args:
         dst: (1, …) tile in SBUF with as many elements per partition as `data`.

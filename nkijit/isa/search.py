@@ -18,8 +18,8 @@ __all__ = ["max8", "nc_find_index8", "nc_match_replace8", "topk", "nonzero_with_
 def max8(dst: NkiTensor, src: NkiTensor, name: str | None = None) -> NkiInstruction:
     """`dst` = the 8 largest elements of each partition of `src`, largest first.
 
-    Compares in float32. The reference does not say where NaN ranks: here above infinity, so that
-    the first result equals a reduction with `nl.maximum`.
+    Compares in float32. The reference does not say where NaN ranks. In nkijit it ranks above
+    infinity, so that the first result equals a reduction with `nl.maximum`.
 
     Args:
         dst: (P, 8) tile in SBUF or PSUM.
@@ -38,7 +38,7 @@ def max8(dst: NkiTensor, src: NkiTensor, name: str | None = None) -> NkiInstruct
 def nc_find_index8(
     dst: NkiTensor, data: NkiTensor, vals: NkiTensor, name: str | None = None
 ) -> NkiInstruction:
-    """`dst[p, i]` = the index in partition p of `data` at which `vals[p, i]` is first.
+    """`dst[p, i]` = the index of the first occurrence of `vals[p, i]` in partition p of `data`.
 
     Equal `vals` get successive occurrences, the first one in the lowest column. A value that is not
     found gets all ones (0xFFFF or 0xFFFFFFFF). Values are compared in float32 as `nl.equal`
@@ -79,7 +79,7 @@ def nc_match_replace8(
         dst: tile in SBUF or PSUM, as many elements per partition as `data`; may be `data`.
         data: (P, …) tile in SBUF or PSUM.
         vals: (P, …) tile with 8 elements per partition.
-        imm: the number that replaces.
+        imm: the replacement number.
         dst_idx: (P, …) uint16, uint32 or int32 tile with 8 elements per partition, which receives
             the indices.
         name: name of the instruction.
@@ -115,7 +115,8 @@ def topk(
         idx_dst: (P, K) uint32 tile in SBUF, receives the indices in the group.
         src: (P, F) bfloat16 tile in SBUF with `16 * F >= n`.
         n: elements that each group ranks, 8 to 65535.
-        sorted: must be False, which leaves the order of the results open; nkijit's ascend.
+        sorted: must be False. The reference then leaves the order of the results open; nkijit
+            returns them in ascending order.
         name: name of the instruction.
 
     Example:

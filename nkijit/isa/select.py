@@ -41,10 +41,10 @@ def tensor_copy_predicated(
 
     Args:
         dst: (P, …) tile in SBUF or PSUM.
-        src: number, converted to the dtype of `dst`, or tile of that dtype with as many elements
-            per partition.
-        predicate: uint8, uint16, uint32 or bool_ tile with as many elements per partition; not in
-            PSUM together with `src`.
+        src: number, converted to the dtype of `dst`, or tile with the dtype of `dst` and as many
+            elements per partition as `dst`.
+        predicate: uint8, uint16, uint32 or bool_ tile with as many elements per partition as `dst`;
+            not in PSUM together with `src`.
         reverse_pred: copy where `predicate` is 0.
         name: name of the instruction.
 
@@ -78,7 +78,7 @@ def affine_select(
         pattern: one to four [step, count] pairs; their counts' product is the number of elements
             per partition.
         channel_multiplier: int32 multiplied with the partition index p.
-        on_true_tile: (P, …) tile in SBUF with as many elements per partition.
+        on_true_tile: (P, …) tile in SBUF with as many elements per partition as `dst`.
         on_false_value: number, taken as float32.
         cmp_op: `nl.equal`, `nl.not_equal`, `nl.less`, `nl.less_equal`, `nl.greater` or
             `nl.greater_equal`.
@@ -123,7 +123,7 @@ def range_select(
         bound0: (P, 1) float32 tile.
         bound1: (P, 1) float32 tile.
         reduce_cmd: the effect on the accumulators: idle, reset, reduce or reset_reduce.
-        reduce_res: (P, 1) tile that receives the accumulators; None leaves the maximum there.
+        reduce_res: (P, 1) tile for the maximum; None leaves the maximum in the accumulators.
         reduce_op: `nl.maximum`.
         range_start: index of the first element; all indices must be within 2**24.
         on_false_value: must be the lowest float32, which is the default.
@@ -156,12 +156,13 @@ def select_reduce(
 
     Args:
         dst: (P, …) tile in SBUF or PSUM.
-        predicate: int8, uint8, int16, uint16 or bool_ tile with as many elements per partition.
+        predicate: int8, uint8, int16, uint16 or bool_ tile with as many elements per partition as
+            `dst`.
         on_true: tile of any dtype but tfloat32, int32 and uint32, with as many elements per
-            partition; not in PSUM together with `predicate`.
+            partition as `dst`; not in PSUM together with `predicate`.
         on_false: number or (P, 1) tile.
-        reduce_res: (P, 1) tile of a float type that receives the accumulators; None leaves the
-            maximum there.
+        reduce_res: (P, 1) tile of a float type for the maximum; None leaves the maximum in the
+            accumulators.
         reduce_cmd: the effect on the accumulators: idle, reduce or reset_reduce.
         reduce_op: `nl.maximum`.
         reverse_pred: take `on_true` where `predicate` is 0.

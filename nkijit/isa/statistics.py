@@ -13,8 +13,8 @@ def bn_stats(dst: NkiTensor, data: NkiTensor, name: str | None = None) -> NkiIns
     """Statistics of each partition of `data` on the Vector Engine, in float32, for `bn_aggr`.
 
     The statistics are (count, mean, variance * count) of the elements with even indices, then of
-    the elements with odd indices. Without such elements all three are 0, and `bn_aggr` ignores
-    them.
+    the elements with odd indices. If there are no elements with odd indices, their triple is three
+    zeros, which `bn_aggr` ignores.
 
     Args:
         dst: (P, 6) tile in SBUF or PSUM.

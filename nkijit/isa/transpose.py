@@ -24,10 +24,10 @@ def dma_transpose(
     """`dst = src` with its dimensions permuted, by DMA, bit by bit.
 
     If a vector of indices addresses `src` (`t.ap(…, vector_offset=…)`, `t.vector_select`), the rows
-    are gathered first, on NeuronCore-v3 and newer. The number of rows is a multiple of 16, elements
-    have 2 bytes, the last dimension is at most 128, and of four dimensions one of the middle ones
-    is 1. The indices are a (16 to 128, 1) or (128, K) uint32 tile in SBUF. Its number of partitions
-    is a multiple of 16, and the indices are read column after column.
+    are gathered first, on NeuronCore-v3 and newer. The number of rows must be a multiple of 16, and
+    elements must have 2 bytes. The last dimension is at most 128; with four dimensions, dim 1 or
+    dim 2 must be 1. The indices are a (16 to 128, 1) or (128, K) uint32 tile in SBUF; its number of
+    partitions must be a multiple of 16. The indices are read column after column.
 
     Args:
         dst: tile in SBUF, of the permuted shape of `src` and of its dtype.
@@ -36,11 +36,11 @@ def dma_transpose(
             the only legal permutation for each number of dimensions, and the default.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
         dge_mode: unknown or hwdge; with indices unknown or swdge. hwdge (NeuronCore-v3 and newer)
-            moves 2-byte elements in blocks of 16 rows of at most 128. Dim 0 of `src` is 16. With
-            more than two dimensions, dim 0 may also be 1, 2, 4 or 8, and the product of dims 0 and
-            -2 is a multiple of 16.
-        oob_mode: `skip` leaves out rows with an index out of bounds, where addresses are known only
-            at run time.
+            requires 2-byte elements and at most 128 elements in the last dimension. Dim 0 of a 2-D
+            `src` must be 16. With three or four dimensions, dim 0 must be 1, 2, 4, 8 or 16, and dim
+            0 times dim -2 a multiple of 16.
+        oob_mode: `skip` (only with a vector of indices) leaves out rows with an index out of
+            bounds.
         name: name of the instruction.
 
     Example:

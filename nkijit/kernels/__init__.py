@@ -1,1 +1,1 @@
-"""Kernels: functions that are traced once per specialization."""
+"""Kernels: functions that are traced once per specialisation."""

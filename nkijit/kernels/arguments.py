@@ -1,4 +1,4 @@
-"""Kernel arguments: the tensors among them, with shapes and data types."""
+"""Finds the tensors among the arguments of a kernel, with their shapes and data types."""
 
 from __future__ import annotations
 
@@ -47,9 +47,7 @@ class TensorSpec:
 
     @staticmethod
     def is_meant(text: str) -> bool:
-        """Return whether a text looks like a tensor's shape and data type, as `parse` reads
-        them.
-        """
+        """Return whether a text looks like a tensor that `parse` reads."""
         return _TEXT.fullmatch(text) is not None
 
     @classmethod
@@ -103,7 +101,7 @@ def map_tensors(
     Tensors may be in tuples (also named tuples), lists, dicts, dataclasses and NKIObjects. Only
     this function knows these containers. An object that is passed twice is one object in the copy
     as well. All other values are constants of the trace and are not copied, except that arrays
-    without dimensions become NumPy scalars, and data types of frameworks become NKI's.
+    without dimensions become NumPy scalars, and data types of frameworks become NKI data types.
 
     Args:
         arguments: the arguments of a call, by parameter.

@@ -40,7 +40,7 @@ class TraceCache:
         self._traces: OrderedDict[_Key, TracedKernel] = OrderedDict()
         self._lock = threading.Lock()
         self._last: _Key | None = None
-        """The key of the most recently used trace; the next miss reports the first difference."""
+        """The key of the most recently used trace; the next miss reports how its key differs."""
         self._hits = 0
         self._reasons: Counter[str] = Counter()
 
@@ -109,7 +109,7 @@ class TraceCache:
                 self._reasons["other reasons"] += self._reasons.pop(first)
 
     def info(self) -> CacheInfo:
-        """The counts."""
+        """Return the counts of calls and traces."""
         with self._lock:
             reasons = dict(self._reasons)
             traces = len(self._traces)

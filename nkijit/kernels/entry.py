@@ -54,9 +54,9 @@ def jit(
         platform_target: trn1, inf2, gen2, trn2, gen3, trn3 or gen4, or the `target` of a kernel or
             of a trace; by default the environment variable NEURON_PLATFORM_TARGET_OVERRIDE at the
             time of the call, else trn3.
-        mode: the kind of caller, as older kernels state it: auto, simulation, trace, torchxla and
-            jax are accepted and have no effect, because the arguments show the caller. Modes that
-            need a device (baremetal, benchmark, profile) are refused.
+        mode: auto, simulation, trace, torchxla or jax, which older kernels state; without effect,
+            because the types of the arguments show the framework. Modes that need a device
+            (baremetal, benchmark, profile) are refused.
         options: options that only the vendor's compiler reads (`debug_kernel`, `show_compiler_tb`,
             `experimental_flags`, `additional_compile_opt`, `compile_config`, …). They have no
             effect; `kernel.options` has them.
@@ -115,7 +115,7 @@ def check_function(fn: Any) -> None:
 
 @without_own_frames
 def run_ranks(kernel: Kernel | Callable[..., Any], ranks: Sequence[Sequence[Any]]) -> list[Any]:
-    """Run a kernel on several ranks, which meet in `nki.collectives`.
+    """Run a kernel on several ranks, which communicate by `nki.collectives`.
 
     Args:
         kernel: the kernel; `kernel[2]` runs on two cores of every rank.
@@ -123,8 +123,8 @@ def run_ranks(kernel: Kernel | Callable[..., Any], ranks: Sequence[Sequence[Any]
             their contents; all other arguments are the same for all ranks.
 
     Returns the result of each rank. Inputs that the kernel wrote are updated in place. Raises
-    ArgumentTypeError for arguments that differ, and InterpretationError when ranks wait for each
-    other for ever.
+    ArgumentTypeError when ranks differ in other respects, and InterpretationError when ranks wait
+    for each other for ever.
 
     Example:
 
@@ -135,7 +135,7 @@ def run_ranks(kernel: Kernel | Callable[..., Any], ranks: Sequence[Sequence[Any]
 
 @without_own_frames
 def simulate(kernel: Kernel[_P] | Callable[_P, Any], *, strict: bool | None = None) -> Kernel[_P]:
-    """Return the kernel, with calls as in the vendor's simulator.
+    """Return the kernel with calls that behave as in the vendor's simulator.
 
     Args:
         kernel: a kernel, `kernel[2]` for two cores, or a function to make a kernel of.

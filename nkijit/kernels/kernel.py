@@ -93,7 +93,7 @@ class Kernel(Generic[_P]):
     should have no annotation, because callers pass arrays and the body receives tensors.
 
     Kernels that are derived from another one (for a grid, for a target, bound to an object) share
-    its cache, because the key contains all that differs.
+    its cache, because the cache key contains all differences.
     """
 
     _TRACED: ClassVar[type[TracedKernel]] = TracedKernel
@@ -215,7 +215,6 @@ class Kernel(Generic[_P]):
         return type(self)(**{**self._constructor_arguments(), **changes})
 
     def _constructor_arguments(self) -> dict[str, Any]:
-        """Return the constructor's arguments for this kernel."""
         return {
             "function": self._original,
             "platform_target": self._platform_target,
@@ -319,12 +318,12 @@ class Kernel(Generic[_P]):
 
     @without_own_frames
     def step(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Call the kernel with values in its tiles: for `breakpoint()` and `print`.
+        """Call the kernel so that `breakpoint()` and `print` show the values of its tiles.
 
         In the kernel `print(tile)` shows numbers, `nkijit.value_of(tile)` is an array of them, and
         a `breakpoint()` stops in pdb, without nkijit's own frames. The first request for a value
-        after an instruction computes everything before it again, so inputs should be small. In a
-        loop on the device, values are those of its first iteration.
+        after an instruction recomputes all earlier instructions, so inputs should be small. In a
+        loop on the device, values are those of the first iteration.
 
         Results and errors are those of a call. Raises UnsupportedError on two cores.
 
@@ -360,8 +359,8 @@ class Kernel(Generic[_P]):
                 float32.
             kwargs: further arguments of the call.
 
-        `print` the result: the line, the element, its operands. Raises RecordError where the two
-        cannot be compared, and the errors of `record`.
+        Printing the result shows the line, the element and its operands. Raises RecordError if the
+        kernel and the reference cannot be compared, and the errors of `record`.
 
         Example:
 
@@ -424,7 +423,8 @@ class Kernel(Generic[_P]):
                 issues each such finding as an `NkiWarning` at the user's line. Errors that no
                 device or compiler accepts stop both kinds of calls.
 
-        It overrides `NKIJIT_STRICT` in the environment. Example: `kernel[2].strict(False)(x)`.
+        The argument overrides `NKIJIT_STRICT` in the environment. Example:
+        `kernel[2].strict(False)(x)`.
         """
         return self._changed(strict=strict)
 
@@ -453,8 +453,8 @@ class Kernel(Generic[_P]):
             schedule: pairs of an instruction's name and the name, or names, of instructions that it
                 runs after.
 
-        Names of no or of several instructions, cycles, and edges into or out of loops on the device
-        are findings of the kernel. Source: NKI guide, scheduling APIs.
+        The findings of the kernel report names that match no instruction or several, cycles, and
+        edges into or out of loops on the device. Source: NKI guide, scheduling APIs.
         """
         edges: list[tuple[str, str]] = []
         if not isinstance(cast(Any, schedule), (tuple, list)):
@@ -499,11 +499,11 @@ class Kernel(Generic[_P]):
 
     @property
     def _subject(self) -> str:
-        """The kernel in findings."""
+        """The text that names the kernel in findings: `kernel 'softmax'`."""
         return f"kernel '{self.__name__}'"
 
     def _refused(self, error: ArgumentTypeError) -> Exception:
-        """Return the exception with the finding for a value that is no argument of a kernel."""
+        """Return the exception with the finding for a value that cannot be a kernel argument."""
         help = "pass an array of a data type of nl, or a value that is known while tracing"
         finding = Diagnostic(ARGUMENT, str(error), self._subject, self._place_of_call(), help=help)
         return error_with(error, [finding])
@@ -571,12 +571,11 @@ class Kernel(Generic[_P]):
         """Return how many calls found a cached trace, and why the other calls traced the kernel.
 
         Example: `kernel.cache_info()` gives `CacheInfo(hits=3, misses=2, maxsize=128, currsize=2,
-        reasons={'first call': 1, ...})`. Kernels that are derived from this one (for a grid, a
-        target) share its cache. A cached trace is reused if the values that tracing can have read
-        are unchanged: arguments, globals, closures, classes, modules, the environment. A kernel
-        that reads values that may differ at every call (files, time, random numbers) is traced at
-        every call. `NKIJIT_TRACE_CACHE` in the environment sets the number of cached traces; the
-        least recently used trace is evicted first.
+        reasons={'first call': 1, ...})`. A cached trace is reused if the values that tracing can
+        have read are unchanged: arguments, globals, closures, classes, modules, the environment. A
+        kernel that reads values that may differ at every call (files, time, random numbers) is
+        traced at every call. `NKIJIT_TRACE_CACHE` in the environment sets the number of cached
+        traces; the least recently used trace is evicted first.
         """
         return self._cache.info()
 
@@ -641,7 +640,6 @@ class Kernel(Generic[_P]):
         core: tuple[int, int],
         watch: Watch | None = None,
     ) -> tuple[Tracer, Any]:
-        """Trace the kernel for one of the cores that it is launched on."""
         region = MemoryRegion.private_hbm if core[1] == 1 else MemoryRegion.shared_hbm
         types = [
             (tensor.name, memref_type(as_dtype(tensor.spec.dtype), tensor.spec.shape, region))
@@ -697,7 +695,8 @@ class Kernel(Generic[_P]):
         Args:
             tracer: the tracer, with the part of the kernel that was traced.
             recorded: the findings of tracing.
-            ended: the finding for the exception. It left out no instruction before its line.
+            ended: the finding for the exception, if there is one. Instructions before its line are
+                complete.
             passes: whether the verification passes check the part that was traced.
         """
         kernels = [tracer.kernel]
@@ -725,7 +724,7 @@ def _copied(value: Any) -> Any:
 def _reference_of(
     against: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
-    """Return the result of a reference. Raises ArgumentTypeError unless it takes the arguments."""
+    """Return the result of a reference. Raises ArgumentTypeError if it refuses the arguments."""
     try:
         return against(*args, **kwargs)
     except TypeError as error:
@@ -781,7 +780,7 @@ def _unbound(
 
 
 def _from_arguments(kind: type[Kernel[...]], arguments: Mapping[str, Any]) -> Kernel[...]:
-    """Make a kernel that was passed by value."""
+    """Return the kernel that `by_value` describes."""
     return kind(**arguments)
 
 
@@ -796,7 +795,7 @@ class FunctionParameters:
     parameters: inspect.Signature
     """The function's own signature, also if it wraps another function."""
     names: dict[str, str]
-    """Readable names for the `*args` of a decorator: `args_0` is `x` in the wrapped function."""
+    """Maps names of a wrapper's `*args` to parameters of the wrapped function."""
     _function: Callable[..., Any]
     _read: tuple[Any, ...]
     """The function's code and defaults when the parameters were read."""
@@ -824,7 +823,7 @@ def _read_of(function: Callable[..., Any]) -> tuple[Any, ...]:
 
 
 def _names_of_rest(function: Callable[..., Any], parameters: inspect.Signature) -> dict[str, str]:
-    """Map names of a decorator's `*args` to the wrapped function's parameters: `args_0` is `x`."""
+    """Map names of a wrapper's `*args` to parameters of the wrapped function: `args_0` to `x`."""
     wrapped = list(inspect.signature(function).parameters)
     names = list(parameters.parameters)
     kinds = [parameter.kind for parameter in parameters.parameters.values()]

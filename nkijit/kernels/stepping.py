@@ -124,9 +124,9 @@ def watch_values(tracer: Tracer, inputs: Sequence[Any]) -> None:
 def value_of(tile: Any) -> Array:
     """Return the current elements of a tile as an array.
 
-    Only in a kernel that runs by `kernel.step(...)`: RuntimeError elsewhere. Raises ValueError for
-    a view with an address that is known only on the device, and TypeError for an object that is no
-    tile.
+    Works only in a kernel that runs by `kernel.step(...)`, and raises RuntimeError elsewhere.
+    Raises ValueError for a view with an address that is known only on the device, and TypeError for
+    an object that is no tile.
 
     Example:
 
@@ -175,7 +175,6 @@ class _Debugger(pdb.Pdb):
     """A pdb that shows only the user's frames, and library frames that user code has called."""
 
     def stop_here(self, frame: FrameType) -> bool:
-        """Return whether to stop in a frame while stepping."""
         return not _is_hidden(frame) and super().stop_here(frame)
 
     def get_stack(

@@ -59,7 +59,7 @@ _INSTEAD = {
     "nc": _GRID,
     "atomic_rmw": "use nisa.dma_compute",
 }
-"""Names of `nki.language` in older kernels, each with advice on the alternative."""
+"""Maps names of `nki.language` that older kernels use to advice on alternatives."""
 
 
 def __getattr__(name: str) -> NoReturn:

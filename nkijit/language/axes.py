@@ -35,7 +35,7 @@ class TileReduction:
 
     @property
     def dropped(self) -> tuple[int, ...]:
-        """The shape of the result without the reduced dimensions; it has at least two."""
+        """The shape of the result without reduced dimensions; at least two dimensions remain."""
         left = self.x.shape[: -len(self.axis)]
         return left if len(left) > 1 else (*left, 1)
 

@@ -124,8 +124,8 @@ def where(
 ) -> NkiTensor:
     """`x` where `condition` is not 0, else `y`; tiles broadcast by NumPy's rules.
 
-    Selected bit by bit, `y ^ ((x ^ y) & mask)`, so that infinities and NaN in elements that are
-    not selected do not matter, on every generation.
+    On every generation, elements are selected bit by bit, `y ^ ((x ^ y) & mask)`, so that
+    infinities and NaN in unselected elements do not matter.
 
     Args:
         condition: a tile, 1 for true and 0 for false.
@@ -163,7 +163,7 @@ def where_into(out: NkiTensor, condition: NkiTensor, x: Operand, y: Operand) -> 
 
 
 def _where_operands(condition: Any, x: Any, y: Any) -> tuple[tuple[int, ...], str]:
-    """Return the broadcast shape of the operands, and the data type of the first choice."""
+    """Return the broadcast shape of the operands, and the default data type of the result."""
     call = "nl.where"
     tiles = {"condition": expect_tile(call, "condition", condition)}
     for name, value in (("x", x), ("y", y)):
@@ -174,7 +174,6 @@ def _where_operands(condition: Any, x: Any, y: Any) -> tuple[tuple[int, ...], st
 
 
 def _as_type(value: Any, shape: tuple[int, ...], dtype: str, hint: str) -> NkiTensor:
-    """Return an operand as an SBUF tile of the given shape and data type."""
     if isinstance(value, NkiTensor):
         fits = (value.shape, value.dtype) == (shape, dtype)
         if fits and value.is_contiguous():  # required for a view of its bits

@@ -5,7 +5,7 @@ from __future__ import annotations
 from nkijit.dialects.dtypes import DTYPES
 
 DType = str
-"""The type of data types."""
+"""The Python type of data types."""
 
 bool_ = "bool_"
 """True or false, a byte."""

@@ -20,7 +20,7 @@ def gather_flattened(
     """The elements of each partition of `data` at `indices`, as a new tile in SBUF.
 
     Args:
-        data: (P, …) tile in SBUF; an index counts its free dimensions as flattened.
+        data: (P, …) tile in SBUF; its free dimensions count as flattened.
         indices: (P, …) uint32 tile in SBUF; its shape is the result's.
         axis: 0, the only dimension after free dimensions are flattened.
         dtype: dtype of the result, by default that of `data`.
@@ -29,7 +29,7 @@ def gather_flattened(
 
         gathered = nl.gather_flattened(x, positions)
 
-    The reference names the free dimension and has 0 as the default; other axes are refused.
+    The reference calls `axis` the free dimension, with 0 as the default; other axes are refused.
     Source: NKI API reference, nki.language.gather_flattened.
     """
     call = "nl.gather_flattened"

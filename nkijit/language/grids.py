@@ -38,7 +38,7 @@ class _Axis:
     """The number of elements per coordinate; 1 in a dimension that is not tiled."""
     is_tiled: bool
     is_counted: bool = True
-    """Whether the dimension has a coordinate; an integer index removes it."""
+    """Whether the dimension has a coordinate; an integer index removes the coordinate."""
     step: int = 1
     """The distance between selected coordinates: every `step`-th coordinate is selected."""
 
@@ -193,7 +193,7 @@ class NkiGrid(NKIObject):
 
     @property
     def index_step_elements(self) -> tuple[int, ...]:
-        """For each dimension with a coordinate, the number of elements between its coordinates."""
+        """For each dimension with a coordinate, the number of elements per coordinate step."""
         return tuple(axis.stride for axis in self._selection.axes if axis.is_counted)
 
     @property
@@ -309,12 +309,13 @@ def _indexed(axis: _Axis, item: Any) -> _Axis:
 
 
 def tiles(source: NkiTensor | NkiGrid, *, tile_shape: tuple[int, ...] | None = None) -> NkiTileGrid:
-    """A tensor, or the selection of a grid, as a grid of tiles. Nothing is allocated or moved.
+    """Divide a tensor, or the selection of a grid, into tiles. Nothing is allocated or moved.
 
     Args:
         source: the tensor or grid.
-        tile_shape: elements of a tile in each of the tensor's last dimensions, at least two; in
-            SBUF and PSUM in all dimensions. By default the tile shape of the grid.
+        tile_shape: the size of a tile in at least the last two dimensions of the tensor; in all
+            dimensions of a tensor in SBUF or PSUM. By default that of `source`, if `source` is a
+            grid.
 
     Example:
 
@@ -333,12 +334,12 @@ def blocks(
     tile_shape: tuple[int, ...] | None = None,
     block_shape: tuple[int, ...],
 ) -> NkiBlockGrid:
-    """A tensor, or the selection of a grid, as a grid of blocks. Nothing is allocated or moved.
+    """Divide a tensor, or the selection of a grid, into blocks. Nothing is allocated or moved.
 
     Args:
         source: the tensor or grid.
-        tile_shape: elements of a tile, see `tiles`.
-        block_shape: tiles of a block, for each dimension of a tile.
+        tile_shape: the size of a tile, see `tiles`.
+        block_shape: the number of tiles of a block in each dimension of a tile.
 
     Raises TypeError and ValueError as `tiles`. Source: NKI API reference 0.7, nki.language.blocks.
 
@@ -362,8 +363,7 @@ def alloc_tiles(
     """Allocate a tensor as a grid of tiles; its contents are undefined.
 
     Args:
-        tile_shape: elements of a tile in each of the last dimensions of `element_shape`, at least
-            two.
+        tile_shape: the size of a tile in at least the last two dimensions of `element_shape`.
         element_shape: elements of the tensor; on chip, too, it may have more than 128 rows.
         buffer: `nl.sbuf`, `nl.psum`, `nl.hbm`, `nl.private_hbm` or `nl.shared_hbm`. In SBUF and
             PSUM the tiles are stored side by side in the partitions, the last coordinate fastest. A
@@ -373,8 +373,8 @@ def alloc_tiles(
         address: fixed (partition offset, byte offset inside a partition).
         name: the tensor's name; by default the variable it is assigned to.
 
-    Raises TypeError for a shape that is no tuple of ints or a buffer that is none, ValueError for
-    shapes that do not fit. Source: NKI API reference 0.7, nki.language.alloc_tiles.
+    Raises TypeError for a shape that is no tuple of ints or a `buffer` that is no memory, and
+    ValueError for shapes that do not fit. Source: NKI API reference 0.7, nki.language.alloc_tiles.
 
     Example:
 
@@ -401,9 +401,9 @@ def alloc_blocks(
     """Allocate a tensor as a grid of blocks; its contents are undefined.
 
     Args:
-        tile_shape: elements of a tile, see `alloc_tiles`.
-        block_shape: tiles of a block, for each dimension of a tile. Tiles are stored as by
-            `alloc_tiles`.
+        tile_shape: the size of a tile, see `alloc_tiles`.
+        block_shape: the number of tiles of a block in each dimension of a tile. Tiles are stored as
+            by `alloc_tiles`.
         element_shape: elements of the tensor.
         buffer: the memory of the tensor.
         dtype: element type.
@@ -444,7 +444,7 @@ def empty_like(
     transpose_axes: tuple[int, ...] | None = None,
     address: tuple[int, int] | None = None,
 ) -> _Like:
-    """Allocate a tensor of the shape of `x`, or a grid of its tiles and blocks.
+    """Allocate a tensor with the shape of `x`, or a grid with the same tiles and blocks as `x`.
 
     Args:
         x: the tensor or grid. The new tensor has only the selected elements of a grid.
@@ -509,7 +509,6 @@ def _transposed(call: str, axes: Any, shape: tuple[int, ...], buffer: Any) -> tu
 
 
 def _dims(call: str, what: str, shape: Any) -> tuple[int, ...]:
-    """Check a shape from the user and return it."""
     items = cast(tuple[Any, ...], shape)
     if not isinstance(shape, tuple) or any(type(item) is not int for item in items):
         refuse(call, f"'{what}' is a tuple of ints, got {one_line(shape)}", error=TypeError)
@@ -527,7 +526,6 @@ def _fail_tile(call: str, tile_shape: tuple[int, ...], fits: str) -> NoReturn:
 def _axes_of(
     call: str, tile_shape: tuple[int, ...], element_shape: tuple[int, ...]
 ) -> tuple[_Axis, ...]:
-    """Return the dimensions of a tensor; the last dimensions are tiled."""
     prefix = len(element_shape) - len(tile_shape)
     if len(tile_shape) < _TILE_DIMS:
         _fail_tile(call, tile_shape, f"a tile has at least {_TILE_DIMS}")
@@ -567,7 +565,6 @@ def _tiled(call: str, source: Any, tile_shape: Any) -> _Selection:
 
 
 def _blocked(call: str, tiled: _Selection, block_shape: Any) -> _Selection:
-    """Divide a selection of tiles into blocks."""
     block, tile = _dims(call, "block_shape", block_shape), tiled.tile_shape
     if len(block) != len(tile):
         refuse(call, f"'block_shape' {block} has {len(block)} dimensions, a tile {len(tile)}")
@@ -588,7 +585,6 @@ def _allocated(
     address: Any,
     name: Any,
 ) -> _Selection:
-    """Allocate a tensor, divided into tiles."""
     tile = _dims(call, "tile_shape", tile_shape)
     elements = _dims(call, "element_shape", element_shape)
     axes = _axes_of(call, tile, elements)

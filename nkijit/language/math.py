@@ -1,4 +1,4 @@
-"""Element-wise functions that are no operator of an engine, implemented with few instructions."""
+"""Element-wise functions that no engine has as an operator, implemented with few instructions."""
 
 from __future__ import annotations
 
@@ -162,7 +162,9 @@ _INTEGRAL = 2.0**23
 
 
 def _rounded(call: str, x: Any, dtype: Any, above: Callable[[NkiTensor], NkiTensor]) -> NkiTensor:
-    """Return `x` rounded to an integer: `x - above(x)`, where `above` is the distance to it.
+    """Return `x` rounded to an integer: `x - above(x)`.
+
+    `above` returns the difference of `x` and that integer.
 
     Engines round to integers only to nearest, when they write an integer type. All other steps are
     exact: infinities and NaN do not change, and a zero may have either sign.

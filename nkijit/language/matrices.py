@@ -23,7 +23,7 @@ _DMA_ITEMSIZES = (2, 4)
 
 
 def matmul(x: NkiTensor, y: NkiTensor, transpose_x: bool = False) -> NkiTensor:
-    """`x @ y`, or `x.T @ y` when x is transposed already; a new float32 tile in PSUM.
+    """`x @ y`, or `x.T @ y` with `transpose_x`, as a new float32 tile in PSUM.
 
     The Tensor Engine takes x with the contraction along the partitions: without `transpose_x`, x is
     transposed on the Tensor Engine first.
@@ -74,7 +74,7 @@ def matmul(x: NkiTensor, y: NkiTensor, transpose_x: bool = False) -> NkiTensor:
 
 
 def transpose(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
-    """Swap partitions and elements of a 2-D tile: a new tile in PSUM.
+    """Transpose a 2-D tile into a new tile in PSUM.
 
     The Tensor Engine transposes tiles in SBUF. A tile in PSUM is copied to SBUF first. So is a tile
     in SBUF if its data type differs from `dtype`.

@@ -29,8 +29,8 @@ def load(src: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
 
         tile = nl.load(hbm[0:128])
 
-    The source's dim 0 becomes the partition dimension, so dim 0 is at most `nl.tile_size.pmax`. The
-    tile of a source of one dimension has shape (n, 1).
+    The source's dim 0 becomes the partition dimension, so dim 0 is at most `nl.tile_size.pmax`. A
+    1-D source gives a tile of shape (n, 1).
     Source: NKI API reference, nki.language.load.
     """
     tracer = tracer_for("nl.load")

@@ -1,4 +1,4 @@
-"""Ranges: of loops that are unrolled while tracing, and of indices."""
+"""Ranges for loops that are unrolled while tracing, and for indices."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def range_of(call: str, numbers: Mapping[str, Any]) -> builtins.range:
 
     Args:
         call: the function in messages.
-        numbers: the arguments by the names of `range`, in its order.
+        numbers: maps the parameter names of `range`, in order, to the arguments.
     """
     integers = {name: _integer(call, name, number) for name, number in numbers.items()}
     if integers.get("step") == 0:
@@ -97,7 +97,6 @@ _MOST = 2**62
 
 
 def _help_for_bound(number: Any) -> str:
-    """Return the help for a bound that is no integer."""
     if isinstance(number, float):
         return "divide with // for an integer, e.g. x.shape[1] // 128"
     if isinstance(number, NkiTensor):

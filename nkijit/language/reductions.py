@@ -88,7 +88,7 @@ def prod(
 
 
 def all(x: NkiTensor, axis: Axes, dtype: DTypeLike | None = None) -> NkiTensor:
-    """1 where no element over the last free dimensions is 0, else 0; arguments as `sum`.
+    """1 if no element along the last free dimensions is 0, else 0; arguments as `sum`.
 
     Example:
 
@@ -102,7 +102,7 @@ def all(x: NkiTensor, axis: Axes, dtype: DTypeLike | None = None) -> NkiTensor:
 def mean(
     x: NkiTensor, axis: Axes, dtype: DTypeLike | None = None, keepdims: bool = False
 ) -> NkiTensor:
-    """Arithmetic mean over the last free dimensions, of a float32 sum; arguments as `sum`.
+    """Arithmetic mean over the last free dimensions, summed in float32; arguments as `sum`.
 
     Example:
 

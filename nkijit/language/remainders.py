@@ -26,10 +26,10 @@ from nkijit.tracing.tensor import NkiTensor
 def mod(x: Operand, y: Operand, dtype: DTypeLike | None = None) -> NkiTensor:
     """Remainder of `x / y` with the sign of `y`, as Python's `%` and `numpy.mod`.
 
-    Integers are exact, and 0 where `y` is 0. Floats have the float32 remainder of NumPy, rounded
-    once to `dtype`, where `|x|` is below 2**127, `|y|` at least 2**-126 and `|x / y|` below 2**38,
-    and NaN elsewhere. Integers are converted to float32 where the other operand is a float, or a
-    number of more than 32 bits.
+    Remainders of integers are exact, and 0 where `y` is 0. Floats have the float32 remainder of
+    NumPy, rounded once to `dtype`, where `|x|` is below 2**127, `|y|` at least 2**-126 and
+    `|x / y|` below 2**38, and NaN elsewhere. Integers are converted to float32 where the other
+    operand is a float, or a number of more than 32 bits.
 
     Args:
         x: a tile or a number.
@@ -48,7 +48,7 @@ def mod(x: Operand, y: Operand, dtype: DTypeLike | None = None) -> NkiTensor:
 
 
 def fmod(x: Operand, y: Operand, dtype: DTypeLike | None = None) -> NkiTensor:
-    """Remainder of `x / y` with the sign of `x`, as C's `fmod`; accuracy and arguments as `mod`.
+    """Remainder of `x / y` with the sign of `x`, as C's `fmod`; accuracy as `mod`.
 
     Args:
         x: a tile or a number.
@@ -110,7 +110,7 @@ _LARGEST = float(np.finfo(np.float32).max)
 _SIGN, _SIZE = 1 << 31, (1 << 31) - 1
 """Masks for the sign bit of a float32, and for the other 31 bits."""
 _PORTION_BITS = 12
-"""Bits of a portion, and of a divisor part: half of float32's, so products are exact."""
+"""Bits of a portion, and of a divisor part: half of float32's 24 bits, so products are exact."""
 _HIGH = _SIGN + _SIZE - (2**_PORTION_BITS - 1)
 """A mask that clears the last 12 bits of a float32's significand."""
 _PORTIONS = 3
@@ -189,7 +189,7 @@ def _float_tile(tile: NkiTensor, of: NkiTensor) -> NkiTensor:
 
 
 def _sign(value: Any) -> Any:
-    """Return a tile with the sign bits of a tile; -1.0 for a number, which is negative."""
+    """Return a tile with the sign bits of a tile; for a negative number, return -1.0."""
     if not isinstance(value, NkiTensor):
         return -1.0
     sign = temporary("sign", value.shape, "uint32")

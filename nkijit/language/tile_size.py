@@ -23,7 +23,7 @@ class TileSize:
 
     @property
     def pmax(self) -> int:
-        """Partitions of a tile."""
+        """The maximum number of partitions of a tile."""
         return current_target().pmax
 
     @property
@@ -48,7 +48,7 @@ class TileSize:
 
     @property
     def gemm_stationary_fmax(self) -> int:
-        """Columns of a stationary matmul tile."""
+        """The maximum number of columns of a stationary matmul tile."""
         return current_target().gemm_stationary_fmax
 
     @property
@@ -61,7 +61,7 @@ class TileSize:
 
     @property
     def bn_stats_fmax(self) -> int:
-        """Elements per partition of bn_stats."""
+        """The maximum number of elements per partition for `nisa.bn_stats`."""
         return current_target().bn_stats_fmax
 
     @property
@@ -76,7 +76,7 @@ class TileSize:
 
     @property
     def sbuf_size_bytes(self) -> int:
-        """Bytes of SBUF, all partitions."""
+        """The size of SBUF in bytes, over all partitions."""
         return current_target().sbuf_partition_bytes * self.pmax
 
     @property

@@ -62,5 +62,5 @@ def in_sbuf(tile: NkiTensor) -> NkiTensor:
 
 
 def is_column(tile: NkiTensor, data: NkiTensor) -> bool:
-    """Return True for a tile of one element per partition, if `data` has several."""
+    """Return True for a tile of one element per partition, if `data` has several per partition."""
     return tile.shape[0] == data.shape[0] == tile.size < data.size

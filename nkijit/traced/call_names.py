@@ -1,4 +1,4 @@
-"""Rewords findings as the call in the user's source.
+"""Rewords findings so that they name the call in the user's source.
 
 A finding is about an instruction and its operands, e.g. `nisa.dma_copy`. The user may have called a
 function that is lowered to the instruction, e.g. `nl.store`. The source at the call's location
@@ -37,7 +37,7 @@ class _Call:
 
 
 def as_user_call(finding: Diagnostic) -> Diagnostic:
-    """Return the finding about the user's call, with the relevant expressions marked.
+    """Return the finding, reworded for the user's call, with the relevant expressions marked.
 
     A finding is returned unchanged if the source does not determine its call.
     """
@@ -93,10 +93,10 @@ def as_user_call(finding: Diagnostic) -> Diagnostic:
 
 
 def _about_index(finding: Diagnostic, call: _Call) -> Diagnostic | None:
-    """Return a finding about the index of a view in a call, with the index marked; else None.
+    """Return a finding about the index of a view with the index marked and renamed.
 
-    The index is called by the argument that it is passed for (`vector_offset`), else by its
-    variable.
+    The new name is the keyword that passes the index (`vector_offset`), or else its variable.
+    Returns None for other findings, and unless the variable occurs exactly once in the call.
     """
     index = next((operand for operand in finding.operands if operand.name == "index"), None)
     if index is None:
@@ -119,8 +119,7 @@ def _about_index(finding: Diagnostic, call: _Call) -> Diagnostic | None:
 def _in_the_users_names(message: str, call: _Call, imported: Container[str]) -> str:
     """Replace parameter names in a message by the variables that the call passes for them.
 
-    Names followed by a colon are kept: a finding lists variables for operands, and `'x': expected
-    …` is about the parameter.
+    Names followed by a colon are kept, as in `'x': expected …`, which is about the parameter.
     """
 
     def variable(match: re.Match[str]) -> str:
@@ -136,7 +135,7 @@ def _in_the_users_names(message: str, call: _Call, imported: Container[str]) -> 
 _INSTRUCTIONS = ("nisa.", "ncc.")
 _OF_VIEWS = "nki.view"
 _OF_THE_IR = (*_INSTRUCTIONS, "nki.alloc", "nki.device_print", "nki.read", "scf.", _OF_VIEWS)
-"""Prefixes of operation names in the IR that may differ from the called function's name."""
+"""Prefixes of names of IR operations; the user may have called a function with another name."""
 _QUOTED = re.compile(r"'(\w+)'")
 _SUBJECT = re.compile(r"'(\w+)'(?!:)")
 """Matches a parameter name in the text of a message."""
@@ -228,9 +227,9 @@ class Source:
                     self.imported[name.asname or name.name] = f"{node.module}.{name.name}"
 
     def alias(self, module: str) -> str | None:
-        """Return how the file names a module of the API (`language`, `isa`), or None.
+        """Return the name that the file gives to a module of the API (`language`, `isa`), or None.
 
-        In a file that imports both API generations, it is the module of the current one.
+        If the file imports both API generations, this is the module of the current API.
         """
         packages = tuple(reversed(PACKAGES))
         names = {path: name for name, path in self.imported.items()}
@@ -298,9 +297,9 @@ def function_at(text: str, line: int, column: int) -> tuple[str, Any] | None:
     """Return the API function that the source names at a position, as (name in findings, function).
 
     Args:
-        text: the source; if it does not parse, nothing is found.
-        line: the line of the place, counted from 1.
-        column: the column of the place, counted from 1.
+        text: the source; if it does not parse, the result is None.
+        line: the line, counted from 1.
+        column: the column, counted from 1.
 
     Example: `function_at("import nki.isa as nisa\\nnisa.iota", 2, 6)` is `("nisa.iota",
     nkijit.isa.iota)`.

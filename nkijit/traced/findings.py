@@ -95,7 +95,7 @@ def of_one_program(found: Sequence[Diagnostic], alone: Position | None) -> list[
 def shown(
     found: Sequence[Diagnostic], kernels: Sequence[KernelOp], is_checked: Callable[[RuleText], bool]
 ) -> Findings:
-    """Return findings, errors first, worded as the user's calls, without suppressed ones.
+    """Return the findings that are not suppressed, errors first, reworded for the user's calls.
 
     `is_checked` returns whether every check that can report a rule has run. Only then can a comment
     that suppresses the rule be reported as unused.
@@ -106,14 +106,15 @@ def shown(
 
 
 _ABOUT_FILES = (PORTABLE, "lint", "suppression")
-"""Categories of rules whose (not suspicious) warnings concern only the file's author."""
+"""Categories of rules whose warnings, unless suspicious, concern only the file's author."""
 
 
 def _in_users_file(finding: Diagnostic) -> Diagnostic | None:
     """Return a warning at a line that the user can change; None if it does not concern the user.
 
-    A warning in an installed package moves to the user's call of the package. If the package has
-    the kernel itself, warnings stay, except for advice on portability and about comments.
+    A warning in an installed package moves to the user's call of the package. If the package
+    contains the kernel itself, warnings are not moved, and those on portability and about comments
+    are left out.
     """
     where = finding.where
     if finding.severity == "error" or not where or not is_library_file(where[0].file):

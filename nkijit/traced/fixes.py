@@ -77,7 +77,6 @@ class _Place:
 
 
 def _text_of(span: Span) -> str:
-    """Return the text inside a span."""
     lines = [source_line(span.start.file, n) for n in range(span.start.line, span.end_line + 1)]
     lines[-1] = lines[-1][: span.end_column - 1]
     lines[0] = lines[0][span.start.column - 1 :]
@@ -221,7 +220,7 @@ def _start(node: ast.BinOp) -> tuple[int, int]:
 
 
 def _operator_at(text: str, division: ast.BinOp) -> int | None:
-    """Return the place of `/` in a text that was parsed in parentheses."""
+    """Return the index of a division's `/` in a text that was parsed in parentheses."""
     line, column = _start(division)
     lines = text.split("\n")
     before = sum(len(each) + 1 for each in lines[: line - 1])

@@ -156,7 +156,7 @@ class TracedKernel:
     def source(
         self, *, comments: bool = True, loops: bool = True, schedule: str = "author"
     ) -> ShownText:
-        """Return Python source that traces to this kernel: NKI for the vendor's compiler, too.
+        """Return Python source that traces to this kernel, written for the vendor's compiler, too.
 
         Tracing it gives the same IR, except for names and locations.
 
@@ -231,7 +231,7 @@ class TracedKernel:
     def verify(self) -> None:
         """Raise one NkiValidationError with all findings if any of them is an error.
 
-        It ignores `NKIJIT_STRICT` in the environment.
+        This method ignores `NKIJIT_STRICT` in the environment.
         """
         if self._is_right is None:
             # Advice takes time and does not change the result.
@@ -250,7 +250,7 @@ class TracedKernel:
         """Return the errors that do not stop a run or a listing; empty for a valid kernel.
 
         Args:
-            strict: stop at all errors; False stops only at those that no device or compiler
+            strict: True stops at all errors, False only at errors that no device or compiler
                 accepts.
 
         Raises NkiValidationError with all findings if an error stops the kernel.
@@ -315,7 +315,7 @@ class TracedKernel:
     def run_ranks(
         self, inputs: Sequence[Sequence[Any]], *, strict: bool | None = None
     ) -> list[Any]:
-        """Run on several ranks, which meet in collectives.
+        """Run on several ranks, which communicate by collectives.
 
         Args:
             inputs: the arrays of each rank, one per tensor argument.
@@ -598,7 +598,7 @@ class TracedKernel:
 
 
 def _size(shape: tuple[int, ...], dtype: str) -> str:
-    """A tensor's shape and data type: `128x512 float32`."""
+    """Return a tensor's shape and data type as text: `128x512 float32`."""
     return f"{'x'.join(map(str, shape)) or 'scalar'} {dtype}"
 
 
@@ -642,9 +642,9 @@ def load(path: str | os.PathLike[str], kernel: str | None = None) -> TracedKerne
 def load_record(path: str | os.PathLike[str], *, budget: int = BUDGET) -> TracedRecording:
     """Load a recording that `TracedRecording.save` wrote; `budget` is as for `TracedKernel.record`.
 
-    The kernel in it is run again. Raises OSError when the file cannot be read, RecordError when it
-    is no recording, or when this version of nkijit computes other results than the version that
-    wrote it, and the errors of a run.
+    The recorded kernel is run again. Raises OSError when the file cannot be read, RecordError when
+    the file is no recording, or when this version of nkijit computes other results than the version
+    that wrote it, and the errors of a run.
 
     Example:
 

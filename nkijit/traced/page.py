@@ -24,7 +24,7 @@ class Reported:
     """A recorded run of the kernel, for the values on the page or for comparison only."""
 
     def html(self, against: Reported | None = None) -> str:
-        """Return the page as HTML. With `against`, the page also shows and compares that kernel."""
+        """Return the page as HTML; `against` adds a comparison with another kernel."""
         if against is not None:
             self.report.other = against.report
             values = self.report.values

@@ -1,7 +1,6 @@
 """Predictions about a traced kernel: queues, listing, profile, advice and the report page.
 
 This module is imported for the first prediction: tracing, verifying and running need no lowering.
-Advice and pages are imported when they are first used.
 """
 
 from __future__ import annotations
@@ -112,7 +111,7 @@ class Predictions:
     def profile(
         self, options: PredictionOptions, iterations: int, progress: Progress | None
     ) -> Profile:
-        """Return the profile, which has the time of the kernel's own order for comparison."""
+        """Return the profile, which also contains the time in the author's order for comparison."""
         choice = self._choice(options)
         if iterations != 1:
             choice = Choice(choice.programs)

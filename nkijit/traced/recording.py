@@ -10,8 +10,8 @@ A file is a ZIP archive, not compressed, with
 
 All other values are computed from these. An array whose data type the `.npy` format cannot name is
 stored as unsigned integers with the same bits; the IR has its data type. `numpy.load` reads the
-arrays. `loops` has the loops in the kernel's source around operations, by the operation's number in
-the IR: `[[name, value], ...]`, with `["", null]` for a loop on the device.
+arrays. `loops` maps the number of an operation in the IR to the loops around it in the kernel's
+source: `[[name, value], ...]`, with `["", null]` for a loop on the device.
 """
 
 from __future__ import annotations
@@ -87,7 +87,8 @@ class TracedRecording(values.Recording):
     def save(self, path: StrPath) -> None:
         """Write the recording to a file, which `nkijit.load_record` reads. Raises OSError.
 
-        The file has the kernel, the inputs and the results; `nkijit.traced.recording` documents it.
+        The file has the kernel, the inputs and the results; `nkijit.traced.recording` documents the
+        format.
         """
         loops = {
             str(number): self._indices[op]
@@ -112,13 +113,13 @@ class TracedRecording(values.Recording):
             file.write(buffer.getvalue())
 
     def bisect(self, against: Any) -> Bisection:
-        """Return the first instruction whose result departs by more than its rounding explains.
+        """Return the first instruction whose difference from a reference exceeds its rounding.
 
         Args:
             against: the reference: `"float32"` for the same kernel with bfloat16 and float8 stored
                 as float32 (`NKI_PRECISE_FP=0`), another recording, the arrays that the kernel
-                returns, or named intermediates: `{"tile": array}`. A variable with several
-                instances has a list of arrays, or a function of the loop indices of an instance:
+                returns, or named intermediates: `{"tile": array}`. For a variable with several
+                instances, pass a list of arrays or a function of an instance's loop indices:
                 `lambda i, j: ...`; None skips an instance.
 
         Raises RecordError for any other reference, and for arrays of the wrong shape or number.
@@ -136,7 +137,7 @@ class TracedRecording(values.Recording):
         return against_names(self, self._named_results(against), "the reference")
 
     def _named_results(self, returned: Any) -> Mapping[str, Any]:
-        """Return the arrays that a reference function has returned by the names of the results.
+        """Map the names of the results to the arrays that a reference function has returned.
 
         Raises RecordError for anything but one array per result.
         """
@@ -163,7 +164,7 @@ class TracedRecording(values.Recording):
         """Return the kernel's report page as HTML, with the values of its instructions.
 
         `options` are those of `TracedKernel.report`. With `against=` another recording, the page
-        also names the first instruction whose result departs.
+        also names the first instruction with a result that differs from that recording.
 
         Example: `record.report(against=other_kernel.record(x))`.
         """
@@ -171,7 +172,6 @@ class TracedRecording(values.Recording):
 
 
 def _described(value: Any) -> str:
-    """Return a value for a message: an array as its shape and type."""
     shape = getattr(value, "shape", None)
     is_array = isinstance(shape, tuple)
     return f"{value.dtype} of shape {shape}" if is_array else described(value)
@@ -280,7 +280,7 @@ def _npy(array: Array) -> bytes:
 
 
 def _indices(kernel: KernelOp, loops: Any) -> dict[Operation, TracedIndices]:
-    """Return the loops around each operation. A malformed structure raises any exception."""
+    """Return the loops around each operation. A malformed structure may raise any exception."""
     ops = list(kernel.walk())
     found: dict[Operation, TracedIndices] = {}
     for number, entries in dict(loops).items():

@@ -50,7 +50,7 @@ SANITIZE_VARIABLE = "NKIJIT_SANITIZE"
 
 
 def _in_users_words(run: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Word the finding that ends a run as the call in the user's source."""
+    """Wrap a run so that a finding that ends the run names the call in the user's source."""
 
     @functools.wraps(run)
     def reworded(*args: _P.args, **kwargs: _P.kwargs) -> _R:
@@ -128,7 +128,7 @@ class Runs:
         return framework.run_later(run, plan.result_types, inputs)
 
     def run_ranks(self, inputs: Sequence[Sequence[Any]], strict: bool | None) -> list[Any]:
-        """Interpret the kernel on several ranks, which meet in collectives."""
+        """Interpret the kernel on several ranks, which communicate by collectives."""
         plan, tell = self.plan(strict)
         ranks = [_arrays(plan, rank) for rank in inputs]
         _check_writes(plan, ranks, strict=tell is None)
@@ -273,8 +273,8 @@ def _check_writes(
     """Raise an error for a run that could fail after writing its inputs, or is undefined.
 
     `ranks` has the arrays and the framework of each rank. Without `strict`, input arrays of one
-    rank that share memory get a warning. Then an array that is only read is copied, because in the
-    vendor's simulator every tensor has its own memory.
+    rank that share memory get a warning. In this case, an array that is only read is copied,
+    because in the vendor's simulator every tensor has its own memory.
     """
     if not plan.writes_inputs:
         return

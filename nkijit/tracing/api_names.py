@@ -15,14 +15,14 @@ MODULES = {"nl": "language", "nisa": "isa", "ncc": "collectives"}
 """The modules of an API by their short names in findings."""
 
 _PUBLIC = {CURRENT: "nki", CLASSIC: "neuronxcc.nki"}
-"""The names that kernels import the packages of the generations by."""
+"""Maps the package of each API generation to the name that kernels import."""
 
 PACKAGES = {
     path: generation
     for generation in (CLASSIC, CURRENT)
     for path in (generation, _PUBLIC[generation])
 }
-"""The import paths of the APIs and the packages that implement them, longer paths first."""
+"""Maps import paths of both APIs to the packages that implement the APIs, longer paths first."""
 
 _CALLED = {CURRENT: "current", CLASSIC: "classic"}
 
@@ -65,7 +65,7 @@ class ApiName:
 
     @property
     def package(self) -> str:
-        """The name that kernels import the API's package by."""
+        """The name that kernels import: `nki` or `neuronxcc.nki`."""
         return _PUBLIC[self.generation]
 
     @property

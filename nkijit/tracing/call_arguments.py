@@ -1,7 +1,6 @@
 """Findings for calls of API functions whose arguments do not match the signature.
 
-The signatures of the two APIs decide which of them a call is written for: the one that the
-arguments of the call can be bound to.
+A call counts as written for the API whose signature accepts the arguments of the call.
 """
 
 from __future__ import annotations
@@ -67,7 +66,7 @@ def finding_of(error: BaseException, raised: Raised) -> Diagnostic | None:
 
     Args:
         error: the exception that ended a trace.
-        raised: its lines in the kernel.
+        raised: the kernel's lines that led to the exception.
     """
     if not isinstance(error, TypeError) or not raised.is_direct:
         return None
@@ -108,10 +107,10 @@ def texts_of_arguments(
     """Return the texts for arguments of a call that do not match a kernel's parameters.
 
     Args:
-        subject: the kernel in findings.
+        subject: the text that names the kernel in findings.
         signature: the parameters of the kernel.
-        in_order: the number of arguments without a name.
-        named: the names of the arguments with a name.
+        in_order: the number of positional arguments.
+        named: the names of the keyword arguments.
     """
     parameters = list(signature.parameters.values())
     rest = [p for p in parameters if p.kind is p.VAR_KEYWORD]
@@ -171,7 +170,7 @@ def argument_of(frame: FrameType | None, name: str) -> ast.expr | None:
 
 
 def value_of(node: ast.expr, frame: FrameType) -> Any:
-    """Return the function that an expression names, without executing code of the user's."""
+    """Return the function that an expression names, without executing user code."""
     if isinstance(node, ast.Name):
         return frame.f_locals.get(node.id, frame.f_globals.get(node.id))
     if not isinstance(node, ast.Attribute):
@@ -184,7 +183,7 @@ def value_of(node: ast.expr, frame: FrameType) -> Any:
 
 
 def _is_method(function: Any) -> bool:
-    """Return whether a function is a method of nkijit's, such as those of tensors."""
+    """Return whether a function is a method of an nkijit class, e.g. of tensors."""
     module = str(getattr(function, "__module__", None))
     return inspect.isfunction(function) and module.startswith("nkijit.")
 
@@ -201,7 +200,6 @@ class _Passed:
 
     @staticmethod
     def of(node: ast.Call) -> _Passed | None:
-        """Return the arguments; None if `*` or `**` passes arguments that are not in the source."""
         starred = any(isinstance(argument, ast.Starred) for argument in node.args)
         if starred or any(keyword.arg is None for keyword in node.keywords):
             return None
@@ -209,7 +207,7 @@ class _Passed:
         return _Passed(list(map(ast.unparse, node.args)), named)
 
     def bound(self, parameters: Sequence[inspect.Parameter]) -> dict[str, str]:
-        """Return the arguments by the parameters that they are passed for."""
+        """Map each parameter that gets an argument to the argument's source text."""
         return {**dict(zip(_in_order(parameters), self.in_order, strict=False)), **self.by_name}
 
 
@@ -225,7 +223,7 @@ class _Mismatch:
     unknown: Sequence[str]
     twice: Sequence[str]
     surplus: int
-    """The number of arguments in order, minus the number of parameters for them."""
+    """The number of positional arguments beyond the number of positional parameters."""
 
     @staticmethod
     def of(parameters: Sequence[inspect.Parameter], passed: _Passed) -> _Mismatch | None:
@@ -259,7 +257,6 @@ def _named_in(name: ApiName, passed: _Passed) -> dict[str, str] | None:
 def _sentences(
     mismatch: _Mismatch, parameters: Sequence[inspect.Parameter], passed: _Passed
 ) -> list[str]:
-    """Return the differences between arguments and parameters in words."""
     known = names_of(parameters)
     parts: list[str] = []
     if mismatch.surplus:
@@ -299,7 +296,7 @@ class _Called:
         return (f"{self.subject} takes {known}",)
 
     def texts(self, mismatch: _Mismatch) -> CallTexts:
-        """Return the texts for a call that the function's own signature explains."""
+        """Return the texts for a call whose mistakes follow from the function's own signature."""
         message = "; ".join(_sentences(mismatch, self.parameters, self.passed))
         help = f"pass each once, by name; nkijit explain {self.subject} describes them"
         if mismatch.unknown:
@@ -318,11 +315,11 @@ class _Called:
         return CallTexts(self.subject, message, self._notes, help, self._marked(mismatch.unknown))
 
     def of_the_other_api(self, name: ApiName, named: Mapping[str, str]) -> CallTexts:
-        """Return the texts for a call that the signature of the other API explains.
+        """Return the texts for a call whose arguments match the signature of the other API.
 
         Args:
-            name: the called function.
-            named: the arguments by name, as the function of the other API has them.
+            name: the called function in this API.
+            named: maps parameters of the other API's function to source texts of arguments.
         """
         mismatch = _Mismatch.of(self.parameters, _Passed(by_name=named))
         other = name.other
@@ -348,7 +345,7 @@ class _Called:
     def _rewritten(
         self, named: Mapping[str, str], mismatch: _Mismatch | None
     ) -> tuple[str, Fix | None]:
-        """Return the call for this API as advice, and as an edit if the destination is certain."""
+        """Return the call for this API as advice, and as an edit if its destination is certain."""
         known = {key: text for key, text in named.items() if key in self._known}
         missing = [] if mismatch is None else list(mismatch.missing)
         unknown = [] if mismatch is None else list(mismatch.unknown)
@@ -410,4 +407,4 @@ class _Called:
 
 
 _RESULT = {True: "return a new tile", False: f"write to '{DST}'"}
-"""The place of an instruction's result, by whether the API is the classic one."""
+"""For the classic API (True) and the current API (False): how instructions give their results."""

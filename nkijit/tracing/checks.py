@@ -1,6 +1,6 @@
 """Checks of arguments that the functions of both APIs share.
 
-Each returns the value that an argument means; any other value ends the trace with a finding.
+Each check returns the argument's value; an illegal value ends the trace with a finding.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ def dtype_named(call: str, argument: str, dtype: Any) -> DType:
 def refuse(
     call: str, message: str, help: str = "", error: type[Exception] = ValueError
 ) -> NoReturn:
-    """End the trace with a finding whose exception is an `error`, too, as the reference documents.
+    """End the trace with a finding whose exception has the class `error` as well.
 
-    The kernel may catch it and continue. Outside a kernel, only the `error` is raised.
+    `error` is the class that the reference documents; the kernel may catch the exception and
+    continue. Outside a kernel, only `error` is raised.
     """
     tracer = active_tracer()
     if tracer is None:
@@ -64,14 +65,14 @@ def flag(call: str, argument: str, value: Any) -> bool:
 
 
 def function(call: str, argument: str, value: Any) -> Callable[..., Any]:
-    """Return a function of the user's; a class, such as an enumeration, is none."""
+    """Return a user function; a class, such as an enumeration, is refused."""
     if not callable(value) or isinstance(value, type):
         tracer_for(call).wrong_argument(call, argument, "a function", value)
     return value
 
 
 def result_of(call: str, argument: str, function: Callable[..., Any], *values: Any) -> Any:
-    """Call a function of the user's; one that does not take the values ends the trace."""
+    """Call a user function; the trace ends if the function does not accept the values."""
     try:
         return function(*values)
     except TypeError as error:

@@ -13,11 +13,11 @@ from nkijit.passes.diagnostics.findings import Findings, render
 
 
 def error_with(error: Exception, found: Iterable[Diagnostic]) -> Exception:
-    """Return findings as an exception that also has the class of another exception.
+    """Return findings as an exception that is also an instance of the class of `error`.
 
-    `except` and `pytest.raises` catch it by either class. It has the arguments and attributes of
-    the other exception, and its traceback. Returns the other exception, with the findings as a
-    note, if its class cannot be combined with `NkiValidationError`.
+    `except` and `pytest.raises` catch it by either class. It has the arguments, attributes and
+    traceback of `error`. If the class of `error` cannot be combined with `NkiValidationError`,
+    returns `error` with the findings as a note.
     """
     found = Findings(found)
     try:

@@ -57,8 +57,8 @@ class UnknownDTypeError(ValueError):
 def name_of(value: Any) -> str:
     """Return the word for a data type in an argument: `float64` for `np.float64`.
 
-    A class has its name, a data type of NumPy or another library the last part of its own. The
-    byte order of a NumPy type code is left out.
+    For a class, this is its name; for a data type of NumPy or another library, the last part of its
+    name. The byte order of a NumPy type code is left out.
     """
     if isinstance(value, str):
         name = value

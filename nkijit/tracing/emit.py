@@ -203,7 +203,7 @@ def _key(kind: PropertyKind, value: Any) -> tuple[Any, ...] | None:
 
 
 def _member_numbered(kind: PropertyKind, value: Any) -> Enum | None:
-    """Return the enumeration member with a given number (API before 0.3), or None."""
+    """Return the enumeration member with a given number (NKI before 0.3), or None."""
     number = None if isinstance(value, Enum) else _number(value)
     if not isinstance(kind, WordKind) or not isinstance(number, int):
         return None
@@ -252,7 +252,6 @@ def _is_default(number: int | float, default: float | None) -> bool:
 
 
 def _number(value: Any) -> int | float | None:
-    """Return a Python or NumPy number as int or float; None for anything else."""
     kind = cast(type[Any], type(value))
     if kind is float or kind is int:
         return value if kind is float or -(2**63) <= value < 2**63 else None

@@ -258,7 +258,7 @@ def as_array(name: str, value: Any) -> Array | None:
     """Return an argument as NumPy array, on the same memory if possible; None if it is no array.
 
     Arrays are NumPy arrays, arrays of the frameworks, and objects with `__dlpack__` or `__array__`;
-    a kernel cannot write the latter. NumPy scalars are not arrays. Raises ArgumentTypeError for
+    a kernel cannot write such objects. NumPy scalars are not arrays. Raises ArgumentTypeError for
     arrays that cannot be read and for data types that NKI does not have.
     """
     kind = cast("type[Any]", type(value))

@@ -14,7 +14,7 @@ INSTRUCTION_HINT = (
     "instructions return a handle and write to the tile that is given as dst: allocate it with "
     "nl.ndarray and pass that"
 )
-"""Advice for the result of an instruction in the place of a tile."""
+"""Advice for passing the result of an instruction as a tile."""
 
 
 def hint_for(value: Any, expected: str) -> str:

@@ -22,10 +22,11 @@ def finding_of(
 ) -> Diagnostic | None:
     """Return the finding for an exception that ended a trace.
 
-    Returns None for defects of nkijit, and where this process has no memory left.
+    Must be called where nkijit catches the exception. Returns None for defects of nkijit, and if
+    the process is out of memory.
 
     Args:
-        error: the exception, at the place where nkijit has caught it.
+        error: the exception.
         function: the kernel's function.
         generation: the package of the API that the kernel is written for.
     """
@@ -92,9 +93,9 @@ def _lines_of(error: BaseException, raised: Raised) -> list[str]:
 
 
 def without_consequences(found: Iterable[Diagnostic], error: BaseException) -> list[Diagnostic]:
-    """Return the findings of a trace without those that are consequences of its exception.
+    """Return the findings of a trace, without consequences of the exception that ended it.
 
-    An exception leaves the bodies of loops on the device, at the lines of its traceback.
+    These are findings about leaving the body of a device loop at a line of the traceback.
     """
     lines: set[Position] = {place for entry in entries_of(error) for place in places_of(entry)}
     return [

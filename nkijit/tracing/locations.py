@@ -300,7 +300,7 @@ def _nodes(code: CodeType) -> dict[tuple[int, ...], list[ast.AST]]:
 
 
 def span_of(file: str, node: ast.expr | ast.stmt | ast.keyword) -> Span:
-    """Return the span of a piece of source."""
+    """Return the span of a syntax node in a file."""
     last = node.end_lineno or node.lineno
     start = Position(file, node.lineno, column_in_line(file, node.lineno, node.col_offset))
     return Span(start, last, column_in_line(file, last, node.end_col_offset or 0))

@@ -30,10 +30,10 @@ class NKIObject:
 
     Fields are the annotated names of the class and its bases, and class attributes without an
     annotation that are no functions. A class without its own `__init__` takes fields by position or
-    by name, with and without `@dataclass`; a field that is left out has its default. A field
-    without a default is then None, inside a kernel with a warning; outside a kernel a `@dataclass`
-    raises TypeError, as in Python. `__post_init__` runs afterwards. Objects are equal when their
-    class and all fields are.
+    by name, with and without `@dataclass`; a field that is left out has its default. A field that
+    is left out and has no default is None, and inside a kernel a warning is recorded. Outside a
+    kernel, a `@dataclass` raises TypeError instead, as in Python. `__post_init__` runs afterwards.
+    Objects are equal when their class and all fields are.
 
     Source: NKI language guide, class support.
     """

@@ -1,4 +1,4 @@
-"""Texts for an argument that is no operator: its name in the API, and the operator meant."""
+"""Texts of findings about arguments that are no operators: a description, and advice."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def operator_texts(
     """Return a description of the argument, and advice on the operator to pass instead.
 
     Args:
-        name: the parameter of the operator.
+        name: the name of the parameter.
         value: the argument, which is no operator.
         expected: the expected kind, as in the message.
         frame: the frame of the user's code that calls the instruction.

@@ -114,7 +114,7 @@ class BinaryOperator(Operator):
 
 
 OperatorLike = Word | np.ufunc
-"""An operator of an instruction: `nl.add`, or NumPy's of the same name, `np.add`."""
+"""An operator of an instruction: `nl.add`, or the NumPy function of the same name, `np.add`."""
 
 
 def operator_named(name: str) -> Operator:
@@ -190,9 +190,9 @@ logical_xor = _binary("logical_xor")
 power = _binary("power")
 """`x ** y`, in float32; on the GpSimd Engine in `nisa.tensor_tensor`."""
 abs_max = _binary("abs_max")
-"""`x` or `y`, the one of larger magnitude, with its sign; NeuronCore-v4 and newer."""
+"""The operand (`x` or `y`) of larger magnitude, with its sign; NeuronCore-v4 and newer."""
 abs_min = _binary("abs_min")
-"""`x` or `y`, the one of smaller magnitude, with its sign; NeuronCore-v4 and newer."""
+"""The operand (`x` or `y`) of smaller magnitude, with its sign; NeuronCore-v4 and newer."""
 abs = _unary("abs")
 """`|x|`, an operator and an activation function."""
 square = _unary("square")
@@ -244,7 +244,7 @@ arctan = _unary("arctan")
 sqrt = _unary("sqrt")
 """The square root; valid from 2**-116 to 2**118."""
 sign = _unary("sign")
-"""-1, 0 or 1."""
+"""The sign of `x`: -1, 0 or 1."""
 bypass = _OPERATORS["bypass"]
 """No operation, in a stage of `nisa.tensor_scalar`: an argument of instructions only."""
 average = _OPERATORS["average"]

@@ -43,10 +43,10 @@ BINARY: dict[type[ast.AST], str] = {
     ast.Gt: "greater",
     ast.GtE: "greater_equal",
 }
-"""The nl functions that compute Python's binary operators, by the operator's syntax node."""
+"""Maps syntax nodes of Python's binary operators to the nl functions that compute them."""
 
 UNARY: dict[type[ast.AST], str] = {ast.USub: "negative", ast.Invert: "invert"}
-"""The nl functions that compute Python's unary operators, by the operator's syntax node."""
+"""Maps syntax nodes of Python's unary operators to the nl functions that compute them."""
 
 RENAMED_FUNCTIONS: dict[str, str] = {
     "absolute": "abs",
@@ -141,11 +141,11 @@ OF_VALUES = ("float", "int", "bool", "complex", "round", "asarray", "array", "in
 def finding_of(
     error: BaseException, raised: Raised, functions: Container[str], *, writes: bool = True
 ) -> Diagnostic | None:
-    """Return the finding for one of Python's errors, if a tensor or a register is its reason.
+    """Return the finding for one of Python's errors, if a tensor or a register is its cause.
 
     Args:
         error: the exception that ended a trace.
-        raised: its lines in the kernel.
+        raised: the kernel's lines that led to the exception.
         functions: the names in nl, in the API that the kernel is written for.
         writes: whether the instructions of this API write to a destination tile (current API).
     """
@@ -502,7 +502,6 @@ def _public_members(owner: Any) -> Sequence[str]:
 
 
 def _symbol(node: ast.BinOp | ast.UnaryOp | ast.AugAssign) -> str:
-    """Return the source text of an operator."""
     blank = ast.Name("_")
     if isinstance(node, ast.UnaryOp):
         return ast.unparse(ast.UnaryOp(node.op, blank)).replace("_", "").strip()
@@ -524,7 +523,7 @@ def _operation_around(line: str, start: int, end: int) -> ast.expr | None:
     Args:
         line: the text of the line.
         start: the byte of the line at which the expression starts.
-        end: the byte after its last one.
+        end: the byte after the last byte of the expression.
     """
     try:
         tree = ast.parse(line)

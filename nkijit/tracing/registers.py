@@ -20,9 +20,10 @@ from nkijit.tracing.tracer import PythonWhile, Tracer, tracer_for
 class VirtualRegister(NKIObject):
     """A 32-bit register that instructions read and write (`nki.isa.VirtualRegister`).
 
-    Comes from `nisa.register_alloc`, or is the induction variable of a loop on the device, which is
-    frozen: nothing may write it. Its value is known only when the kernel runs, so Python cannot
-    compute with it or branch on it. `while reg:` is a loop on the device.
+    Comes from `nisa.register_alloc`, or is the induction variable of a loop on the device. An
+    induction variable is frozen: no instruction may write it. The value of a register is known only
+    when the kernel runs, so Python cannot compute with it or branch on it. `while reg:` is a loop
+    on the device.
 
     Source: NKI API reference, nki.isa.VirtualRegister.
     """
@@ -30,7 +31,7 @@ class VirtualRegister(NKIObject):
     __slots__ = ("frozen", "ssa", "tracer")
 
     is_value = False
-    """Whether this object is a value read from a register, which no instruction may write."""
+    """Whether this is a scalar that was read from a register. No instruction may write it."""
 
     def __init__(self, tracer: Tracer, ssa: SSAValue, *, frozen: bool = False):
         self.tracer = tracer
@@ -78,7 +79,7 @@ def allocate_register(call: str) -> VirtualRegister:
 
 
 def register_value(register: VirtualRegister) -> SSAValue:
-    """Return a register in the IR; an induction variable is valid only in the body of its loop."""
+    """Return a register's SSA value; an induction variable is valid only inside its loop."""
     owner = register.ssa.owner
     if register.frozen and not (isinstance(owner, Block) and register.tracer.is_inside(owner)):
         register.tracer.fail(

@@ -22,7 +22,7 @@ PlatformTarget = str | nc_version | Target
 def resolve_target(
     platform_target: PlatformTarget | None = None, default: str = DEFAULT_PLATFORM
 ) -> Target:
-    """Return the target that the argument names, else the environment, else the default, trn3.
+    """Return the target that the argument names, else the environment's, else `default`.
 
     Names are trn1, inf2, gen2, trn2, gen3, trn3, gen4. Raises ValueError for other names, and for a
     target with changed constants, because kernels are traced for the standard targets only.

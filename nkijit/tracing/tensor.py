@@ -71,7 +71,7 @@ class NkiTensor(TensorView):
 
 
 def whole_of(storage: Storage) -> NkiTensor:
-    """Return the tensor that is all of an allocation."""
+    """Return the tensor that covers a whole allocation."""
     tensor = NkiTensor.__new__(NkiTensor)
     tensor.storage = storage
     tensor._access = info_of(storage.value).pattern  # pyright: ignore[reportPrivateUsage]
@@ -82,7 +82,7 @@ def whole_of(storage: Storage) -> NkiTensor:
 
 
 def with_shape(tensor: NkiTensor, shape: tuple[int, ...]) -> NkiTensor:
-    """Return a new tensor in the shape of its allocation, or without elements if a size is 0."""
+    """Return `tensor`, or a view of it without elements if `shape` has a size of 0."""
     if 0 not in shape:
         return tensor
     return tensor._with(AccessPattern.empty(shape))  # pyright: ignore[reportPrivateUsage]
@@ -104,7 +104,7 @@ def is_argument(tensor: NkiTensor) -> bool:
 
 
 def first_partition(tile: NkiTensor) -> int:
-    """Return a tile's first partition, relative to its allocation if that has no address."""
+    """Return a tile's first partition, relative to its allocation if the latter has no address."""
     storage = tile.storage
     if tile.offset == 0:
         return 0 if tile.address is None else tile.address[0]

@@ -76,7 +76,7 @@ def _depth_of(frame: FrameType) -> int:
 def _without_inner_frames(error: BaseException) -> TracebackType | None:
     """Return the traceback of an exception without nkijit's frames.
 
-    Of a defect of nkijit, the frames after the last frame of the user's code are retained.
+    For a defect of nkijit, the frames after the last frame of the user's code are retained.
     """
     entries = entries_of(error)
     last = max((i for i, entry in enumerate(entries) if not _is_of_library(entry)), default=-1)
@@ -104,7 +104,7 @@ def entries_of(error: BaseException) -> list[TracebackType]:
 
 
 _INTENDED = "_nkijit_intended"
-"""An attribute of exceptions that are no defects, whose last frames were removed."""
+"""An attribute that marks exceptions without their last frames as no defects."""
 
 
 def _is_of_library(entry: TracebackType) -> bool:
@@ -151,15 +151,16 @@ class Raised:
     """The lines of a kernel that led to an exception."""
 
     entries: Sequence[TracebackType]
-    """The entries of the user's code, the innermost first, out to the code that nkijit called."""
+    """The entries of the user's code, from the innermost to the function that nkijit called."""
     inner: Sequence[TracebackType]
     """Entries of libraries after those of the user's code, the outermost first."""
 
     @classmethod
     def of(cls, error: BaseException) -> Raised:
-        """Return the lines for an exception, at the place where nkijit has caught it.
+        """Return the kernel's lines that led to an exception.
 
-        If an installed package has the kernel, the entry of the kernel's function is the user's.
+        Must be called where nkijit catches the exception. If an installed package contains all of
+        the kernel's code, the entry of the kernel's function counts as the user's.
         """
         entries = entries_of(error)
         first = next((i for i, e in enumerate(entries) if not _is_own(e)), len(entries))
@@ -196,7 +197,7 @@ class Raised:
 
     @property
     def where(self) -> tuple[Position, ...]:
-        """The positions of the lines, the innermost first; lines that a recursion repeats, once."""
+        """The positions of the lines, the innermost first, without repetitions by a recursion."""
         return tuple(dict.fromkeys(place for entry in self.entries for place in places_of(entry)))
 
     @property

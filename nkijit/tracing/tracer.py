@@ -67,7 +67,7 @@ from nkijit.tracing.locations import (
 )
 
 LIMIT = 2_000_000
-"""The default limit of the operations of a trace; they take about 5 GB of memory."""
+"""The default maximum number of operations of a trace; this number takes about 5 GB of memory."""
 LIMIT_VARIABLE = "NKIJIT_TRACE_LIMIT"
 
 current_tracer: ContextVar[Tracer | None] = ContextVar("nkijit_tracer", default=None)
@@ -224,7 +224,7 @@ class Tracer:
         self._count(op)
 
     def _count(self, op: Operation) -> None:
-        """Note an appended operation. Ends the trace when there are more than the limit."""
+        """Count an appended operation. Ends the trace if the count exceeds the limit."""
         if self.history is not None:
             self.history.append(op)
         self._appended += 1
@@ -290,7 +290,7 @@ class Tracer:
         return [*self._constants.values(), *self._data.values()]
 
     def open_loops(self) -> list[tuple[Block, Operation]]:
-        """Return the open bodies, without the kernel's, each with its operation."""
+        """Return the open blocks inside the kernel's body, each with its operation."""
         return [(scope.block, scope.op) for scope in self._scopes if scope.op is not None]
 
     def device_loops(self) -> list[Operation]:

@@ -23,7 +23,7 @@ def finding_of(error: BaseException, raised: Raised, generation: str) -> Diagnos
 
     Args:
         error: the exception that ended a trace.
-        raised: its lines in the kernel.
+        raised: the kernel's lines that led to the exception.
         generation: the package of the API that the kernel is written for.
     """
     if isinstance(error, NameError):
@@ -118,7 +118,7 @@ def _is_of_module(owner: Any, raised: Raised) -> bool:
 
 
 def _members(owner: Any) -> list[str]:
-    """Return the public names of an object, which Python's own hint has as well."""
+    """Return the public names of an object; Python's own hint suggests names from the same list."""
     try:
         return [name for name in dir(owner) if not name.startswith("_")]
     except Exception:  # a `__dir__` of the user's

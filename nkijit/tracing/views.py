@@ -45,11 +45,7 @@ class _Dynamic:
 
 
 class TensorView(NKIObject):
-    """The elements of an allocation that an access pattern selects: the base of `NkiTensor`.
-
-    Views share the storage and cost nothing; a view is added to the IR only when an instruction
-    uses it.
-    """
+    """The elements of an allocation that an access pattern selects: the base of `NkiTensor`."""
 
     __slots__ = ("_access", "_dynamic", "_whole", "dtype", "storage")
 
@@ -90,7 +86,7 @@ class TensorView(NKIObject):
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """Elements between neighbours, per dimension; an index does not change them."""
+        """Elements between neighbours, per dimension; not affected by a run-time index."""
         return self._access.strides
 
     @property
@@ -142,7 +138,7 @@ class TensorView(NKIObject):
         return self._dynamic is not None and self._dynamic.indirection is Indirection.vector
 
     def ssa_value(self, location: LocationAttr | None = None) -> SSAValue:
-        """Return the tensor in the IR; a view is emitted by the first call.
+        """Return the tensor's SSA value; the first call emits a view.
 
         `location`: the location of the user's current call, if the caller has it.
         """
@@ -230,9 +226,9 @@ class TensorView(NKIObject):
         """NumPy-style indexing with integers, slices, `...`, `nl.ds` and ranges.
 
         On chip an integer on dim 0 keeps the dimension at size 1 and the result has at least two
-        dimensions; in HBM an integer drops the dimension. One index, or the start of one `nl.ds`,
-        may be a register or a tensor of one element, with a value known only when the kernel runs;
-        not that of the partition dimension.
+        dimensions; in HBM an integer drops the dimension. In one dimension other than the partition
+        dimension, the index or the start of an `nl.ds` may be a register or a tensor of one
+        element, with a value known only when the kernel runs.
         """
         keys = cast(tuple[Any, ...], key if isinstance(key, tuple) else (key,))
         for position, item in enumerate(keys):
@@ -249,7 +245,7 @@ class TensorView(NKIObject):
         return self._derive(AccessPattern.slice, dim, start, end, step)
 
     def select(self, dim: int, index: int | TensorView | VirtualRegister) -> Self:
-        """One element along a dimension, which is removed.
+        """Select one element along a dimension, and remove the dimension.
 
         Args:
             dim: the dimension.
@@ -331,9 +327,9 @@ class TensorView(NKIObject):
             dtype: read the bits as this data type.
 
         An explicit pattern replaces the view that it is called on, even a view with a run-time
-        index. A pattern without scalar_offset and vector_offset may leave the tensor. The memory
-        outside is undefined: a strict run stops there (`pattern-bounds`), and `nki.simulate` reads
-        unwritten memory.
+        index. A pattern without scalar_offset and vector_offset may address memory outside of the
+        tensor, whose contents are undefined: a strict run stops (`pattern-bounds`), and
+        `nki.simulate` reads unwritten memory.
         Source: NKI API reference, NkiTensor.ap; NKI deep dive, access patterns.
         """
         if scalar_offset is not None and vector_offset is not None:
@@ -566,7 +562,7 @@ class TensorView(NKIObject):
         return _Dynamic(kind, index, scale, min(bound, fit))
 
     def _check_inside(self, access: AccessPattern, bits: int) -> None:
-        """Refuse a pattern that leaves the storage; `bits` is the size of its elements."""
+        """Refuse a pattern that exceeds the storage; `bits` is the size of an element."""
         storage = self.storage
         try:
             access.check_bounds(math.prod(storage.shape) * storage.dtype.bits // bits)

@@ -1,1 +1,1 @@
-"""Calls and assignments of the classic API as instructions."""
+"""Emits the instructions of calls and assignments of the classic API."""

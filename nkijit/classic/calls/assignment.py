@@ -40,7 +40,7 @@ class Reduced:
     tile: ClassicTensor
     compute: Callable[..., ClassicTensor]
     begin: Callable[..., ClassicTensor]
-    """Copies the masked part of `tile`, as the result of the first iteration."""
+    """A function that copies the masked part of `tile`, for the first iteration."""
 
     def onto(self, target: ClassicTensor) -> ClassicTensor:
         """Return the reduction of the target and the tile.
@@ -111,7 +111,7 @@ def _is_same_place(one: ClassicTensor, other: ClassicTensor) -> bool:
 
 
 def _copy_region(target: ClassicTensor, source: ClassicTensor, region: MaskedRegion) -> None:
-    """Copy the elements of a source that a mask selects.
+    """Copy the elements inside a masked region from the source to the target.
 
     An engine copies all of them at once, with a predicate. If no engine can access the target, each
     block of the masked region is copied separately.
@@ -158,7 +158,6 @@ def fitting(target: ClassicTensor, source: ClassicTensor) -> ClassicTensor:
 
 
 def _help_for_shapes(source: ClassicTensor, target: ClassicTensor) -> str:
-    """Return the help for a source that does not broadcast to the target of an assignment."""
     if source.shape == tuple(reversed(target.shape)):
         return "transpose first, e.g. with nl.transpose, or make the destination as large"
     if len(source.shape) != len(target.shape):
@@ -199,7 +198,7 @@ def fill(dst: NkiTensor, value: Any) -> None:
 
 
 def copy(dst: NkiTensor, src: NkiTensor) -> None:
-    """Copy a view to another view, with broadcasting: on an engine, or by DMA if no engine can."""
+    """Copy and broadcast a view to another view by an engine, or by DMA if no engine can copy."""
     if src.size != dst.size:
         src = _broadcast(src, dst.shape)
     engines = dst.buffer.on_chip and src.buffer.on_chip and begins_legally(dst)
@@ -262,7 +261,7 @@ def accumulate(target: ClassicTensor, value: Any, temporary_value: bool) -> Clas
 
 
 def _computed(value: ClassicTile) -> TileBox:
-    """Return the block of a call's result that was computed; a mask may exclude the rest."""
+    """Return the block of `value`, the result of a call, that the call has computed."""
     box = None if value.computed is None else value.computed.box
     return TileBox.whole(value.shape) if box is None else box
 
@@ -313,7 +312,7 @@ def _only_zeros(part: NkiTensor) -> tuple[MemsetOp | None, bool]:
 def update(
     target: ClassicTensor, compute: Callable[[ClassicTensor, Any], ClassicTensor], value: Any
 ) -> None:
-    """Assign `compute(target, value)` to the target, where `value` has computed elements."""
+    """Assign `compute(target, value)` to the elements of the target that `value` has computed."""
     region = value.computed if isinstance(value, ClassicTile) else None
     if region is None or value.shape != target.shape:
         assign(target, compute(target, value), True)

@@ -1,4 +1,4 @@
-"""Functions of the classic API as instructions: masks crop operands, results are allocated.
+"""Emits the instructions of classic functions: allocates results and crops operands to masks.
 
 `functional` is the body of all these functions. It finds the tile that a call *spans* (the shape of
 all operands broadcast together) and the region of this tile that the mask selects. The instruction
@@ -50,9 +50,9 @@ from nkijit.tracing.tracer import tracer_for
 
 
 class Axis(int):
-    """A dimension of a result that has the size of a dimension of the spanned tile (`functional`).
+    """The size of a result's dimension: that of a dimension of the spanned tile (`functional`).
 
-    The integer is the number of the dimension in the tile that the call spans.
+    The integer is the number of the dimension in the spanned tile.
     """
 
 
@@ -93,24 +93,25 @@ def functional(
 
     Args:
         call: the name of the function in kernels.
-        emit: emits the instructions: `emit(dst, **arguments)`, tensors as views of the current API.
-            Often a function of `nkijit.isa`.
+        emit: a function that emits the instructions, often one of `nkijit.isa`. It is called as
+            `emit(dst, **arguments)`, with views of the current API in place of tensors.
         arguments: the arguments by name. Tensors, index expressions and predicates broadcast to the
-            tile that the call spans, unless `axes` maps their dimensions.
+            tile that the call spans (the spanned tile), unless `axes` maps their dimensions.
         dtype: data type of the result.
-        mask: the user's `mask=`, of the tile that the call spans.
-        shape: dimensions of the result, `Axis(d)` for those of the tile that the call spans; by
-            default that tile's.
+        mask: the user's `mask=` for the spanned tile.
+        shape: the shape of the result, by default that of the spanned tile. `Axis(d)` is the size
+            of its dimension d.
         buffer: the memory of the result.
-        spans: the shape of the tile that the call spans, by default derived from the operands.
-        axes: operands that do not broadcast, by name. The value lists, for each dimension of the
-            operand, the corresponding dimension of the spanned tile.
-        per_partition: operands that share only the partition dimension with the spanned tile.
+        spans: the shape of the spanned tile, by default derived from the operands.
+        axes: names of operands that do not broadcast, each mapped to the dimensions of the spanned
+            tile that correspond to the operand's dimensions.
+        per_partition: names of operands that share only the partition dimension with the spanned
+            tile.
         updated: names of operands that the instructions also write.
-        from_sbuf: operands that are copied to SBUF first if they are in PSUM.
+        from_sbuf: names of operands that are copied to SBUF first if they are in PSUM.
         exact: the instructions compute in float32, and round to `dtype` when they write.
         by_dma: the instructions are DMAs, which can access every partition.
-        box_only: refuse masks that do not select a block, for functions that read across elements.
+        box_only: refuse masks that do not select a block, e.g. for reductions.
     """
     span = _Span.of(call, arguments, mask, spans, axes or {}, per_partition, box_only)
     box, region, spanned = span.region.box, span.region, span.shape
@@ -160,7 +161,7 @@ def in_pieces(
     """Emit an element-wise instruction, or several instructions on parts of the operands.
 
     An engine walks a limited number of dimensions in a partition. Operands with more dimensions are
-    split along their shortest one, with one instruction per index.
+    split along their shortest dimension, with one instruction per index.
     """
     if dst.ndim <= dst.storage.tracer.target.max_access_dims:
         emit(dst, **{**arguments, **operands})
@@ -332,7 +333,7 @@ def _reshaped(
 
 
 def fresh_since(mark: Mark, result: NkiTensor, exact: bool, made: Sites = ()) -> Fresh | None:
-    """Return the instructions since `mark` (a point in the trace) for a result; None if unknown."""
+    """Return the instructions since `mark` (a point in the trace) that fill `result`, if known."""
     ops = instructions_since(result.storage.tracer, mark)
     alloc = result.storage.value.owner
     if not ops or not isinstance(alloc, AllocOp):
@@ -443,7 +444,6 @@ def spanned_by(
 
 
 def _help_for_shapes(shapes: Mapping[str, Sequence[int]], axes: Mapping[str, Sequence[int]]) -> str:
-    """Return the help for operands that span no tile together."""
     if not shapes:
         return "compute with numbers in Python"
     help = for_contracted(shapes, axes) if len(shapes) == 2 else None

@@ -40,10 +40,10 @@ def mod_alloc(
     """Return the `buffer=` value of a tensor whose blocks rotate through a number of addresses.
 
     Args:
-        base_addr: the first byte of the first place, in each partition.
-        base_partition: the first partition of the first place.
-        num_par_tiles: the number of places along the partitions, per block dimension; () for one.
-        num_free_tiles: the number of places along the bytes, per block dimension; () for one.
+        base_addr: the first byte of the first tile, in each partition.
+        base_partition: the first partition of the first tile.
+        num_par_tiles: the number of tiles along the partitions, per block dimension; () for one.
+        num_free_tiles: the number of tiles along the bytes, per block dimension; () for one.
 
     Raises ValueError for a count below 1 or a negative base.
     Source: NKI API reference 2.26, nki.compiler.sbuf.mod_alloc.

@@ -46,7 +46,7 @@ _OF_CALLS = (
 """Prefixes of instructions that collect the arguments of a call."""
 
 _SAME = ("_BORROW", "_CHECK")
-"""Suffixes of the instructions that load a variable, whose differences do not matter here."""
+"""Suffixes of the names of load instructions; variants of an instruction are treated equally."""
 
 
 class BytecodeStep(NamedTuple):
@@ -86,7 +86,7 @@ class Bytecode:
 
     @staticmethod
     def of(code: CodeType) -> Bytecode:
-        """Return the bytecode of a function, which is cached."""
+        """Return the cached bytecode of a function."""
         # By identity: hashing a code object takes time in proportion to its length.
         known = _known.get(id(code))
         if known is None:

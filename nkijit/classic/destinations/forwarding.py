@@ -112,7 +112,7 @@ def forward(tracer: Tracer, fresh: Fresh, target: Callable[[TileBox], NkiTensor]
 
 
 def _declare_above(place: Operation, values: Iterable[SSAValue]) -> None:
-    """Move declarations of values that follow an instruction to directly before the instruction."""
+    """Move the declarations of `values` before the instruction `place` if they follow it."""
     needed = {owner for value in values for owner in (base_of(value).owner, value.owner)}
     block, op = place.parent, place.next_op
     assert block is not None

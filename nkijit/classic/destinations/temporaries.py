@@ -1,8 +1,8 @@
 """Temporaries: assigned values without another reference, as in `t[k] = nisa.f(x)`.
 
 Bytecode shows the instructions that produce the value of an assignment, and a result records the
-calls that created it (`Sites`). If both agree, the result was only on the stack of that function:
-no variable and no container refers to it.
+calls that created it (`Sites`). If both agree, the result was only on the stack of the assigning
+function: no variable and no container refers to it.
 
 This also holds for a helper, `t[k] = helper(x)`, that returns the result of a call directly, if the
 assignment calls the helper itself: a cache in between would retain the result. The same is true for
@@ -105,7 +105,7 @@ def _offsets_of_makers(assignment: Site) -> frozenset[int]:
 
 
 def _is_handed_over(made: Sites, frame: FrameType) -> bool:
-    """Return whether every helper between instruction and assignment only returns the value."""
+    """Return whether all functions between instruction and assignment only return the value."""
     variables: Mapping[str, Any] = ChainMap(frame.f_locals, frame.f_globals)
     for (caller, call), (code, offset) in zip(reversed(made[1:]), reversed(made[:-1]), strict=True):
         bytecode, helper = Bytecode.of(caller), Bytecode.of(code)

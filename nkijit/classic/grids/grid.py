@@ -19,7 +19,7 @@ from nkijit.tracing.checks import refuse
 _GRID = "launch grid"
 """The subject of errors about a grid."""
 MAX_DIMS = 3
-"""Dimensions of a launch grid (NKI programming model)."""
+"""The maximum number of dimensions of a launch grid (NKI programming model)."""
 
 
 class nc:
@@ -40,7 +40,7 @@ class nc:
 
 
 class spmd_dim:
-    """A dimension of a grid with several factors, the outer first: `nl.spmd_dim(nl.nc(2), 2)`."""
+    """A dimension of a grid with several factors, outer ones first: `nl.spmd_dim(nl.nc(2), 2)`."""
 
     def __init__(self, *factors: Any):
         """Create a dimension from factors: integers, of which at most one is `nl.nc(cores)`."""

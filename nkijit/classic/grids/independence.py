@@ -306,7 +306,7 @@ class _Marks:
         self._last = np.full(cells, -1, np.int64)
 
     def of_another_part(self, footprint: Footprint, part: int) -> _Access | None:
-        """Return the last access by another part to a cell of the footprint; None without one."""
+        """Return the last access by a part other than `part` to a cell of the footprint, if any."""
         last = footprint.part(self._last)
         others: Any = self._parts[last]
         found = (others != part) & (others >= 0)
@@ -339,7 +339,7 @@ def _finding_of(loop: _Loop, earlier: _Access, later: _Access) -> Diagnostic:
 
 
 def _help_of(loop: _Loop, earlier: _Access, later: _Access) -> str | None:
-    """Return the help for a loop that adds up in a tile on chip; None for the rule's."""
+    """Return the help for a loop that accumulates in a tile on chip; None for the rule's help."""
     tensor = later.base.name_hint
     if loop.part_name != "iteration" or not info_of(later.base).region.on_chip or tensor is None:
         return None

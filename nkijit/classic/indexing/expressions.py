@@ -42,7 +42,7 @@ def _fail_mask(rule: Any, what: str, help: str = "") -> NoReturn:
 
 
 def as_integer(value: Any) -> int | None:
-    """Return an integer as an int; None for other values and for more than a tensor's elements."""
+    """Return an integer as an int; None for other values and for integers above `MAX_ELEMENTS`."""
     number = as_index(value)
     return None if number is None or abs(number) > MAX_ELEMENTS else number
 
@@ -72,7 +72,6 @@ class AffineForm:
     def __init__(
         self, shape: tuple[int, ...], coefficients: tuple[int, ...], filled: tuple[bool, ...]
     ):
-        """See `Index`."""
         self.shape = shape
         self.filled = filled or (False,) * len(shape)
         self.coefficients = tuple(
@@ -135,7 +134,7 @@ class AffineForm:
 
 
 _REMEMBERED = 64
-"""The maximum number of multiples of a form, and of its bounds in boxes, that the form caches."""
+"""The maximum size of each cache of an `AffineForm`: of its multiples, and of its bounds by box."""
 
 
 class Index:
@@ -198,8 +197,8 @@ class Index:
     def span(self) -> tuple[int, ...]:
         """The shape that an index selects: without the dimensions that `nl.mgrid` has filled.
 
-        The reference calls mgrid dense, as in NumPy. Published kernels index one column with the
-        first expression of a wide mesh, and combine expressions of meshes of different sizes.
+        The reference calls mgrid dense, as in NumPy. But published kernels index one column with
+        the first expression of a wide mesh, and combine expressions of meshes of different sizes.
         """
         return self.form.span
 
@@ -378,7 +377,7 @@ class Index:
         )
 
     def _loop_bounds(self) -> tuple[int, ...]:
-        """Return the arguments of the range with the values along the longest dimension."""
+        """Return the arguments of `range` that give the values along the longest dimension."""
         dim = max(range(self.ndim), key=self.shape.__getitem__, default=0)
         count, step = (self.shape[dim], self.coefficients[dim] or 1) if self.ndim else (1, 1)
         start, stop = self.constant, self.constant + count * step

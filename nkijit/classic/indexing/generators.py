@@ -12,7 +12,7 @@ from nkijit.dialects.rule_texts.view_helps import for_integer, named
 
 
 def _help_for_numbers(numbers: Iterable[Any]) -> str:
-    """Return the help for the first number that is no integer; empty if all others are given."""
+    """Return the help for the first number that is no integer, or "". None is ignored."""
     wrong = [n for n in numbers if n is not None and as_integer(n) is None]
     return named(for_integer(wrong[0]), "x", classic=True) if wrong else ""
 

@@ -72,7 +72,7 @@ class MaskedRegion:
 def masked_region(call: str, mask: Mask, shape: tuple[int, ...]) -> MaskedRegion:
     """Return the region of a tile of `shape` in which the mask of a call holds.
 
-    A mask that holds nowhere is noted, because the call then has no instructions.
+    Records a finding if the mask holds nowhere, because the call then has no instructions.
     """
     region = MaskedRegion.of(mask, shape)
     if region.box is None:
@@ -203,7 +203,7 @@ def _runs(box: TileBox, rest: tuple[Constraint, ...], dim: int) -> list[_Block]:
 
 
 def _are_adjacent(previous: list[_Block], inner: list[_Block], dim: int) -> bool:
-    """Return True when each block of `inner` continues that of `previous` along `dim`."""
+    """Return True when each block of `inner` continues a block of `previous` along `dim`."""
     if len(previous) != len(inner):
         return False
     for (starts, sizes), (new_starts, new_sizes) in zip(previous, inner, strict=True):

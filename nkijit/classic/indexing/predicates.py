@@ -18,7 +18,10 @@ def pattern_of(expr: Index) -> tuple[list[list[int]], int]:
 
 
 def select(dst: NkiTensor, pred: Mask, on_true_tile: NkiTensor, on_false_value: float) -> None:
-    """Write `tile` where a predicate holds, else a number; one instruction per comparison."""
+    """Write `on_true_tile` where a predicate holds, else a number.
+
+    Each comparison of the predicate takes one instruction.
+    """
     always = Constraint(Index(dst.shape, (0,) * dst.ndim, 0), Relation.zero)
     source = on_true_tile
     for constraint in pred.constraints or (always,):

@@ -47,7 +47,7 @@ KNOWN = (Index, int)
 
 
 def plain_keys(keys: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return indices with Python's integers in place of NumPy's."""
+    """Return the indices, with NumPy integers converted to Python integers."""
     integer: type[Any] = np.integer
     return tuple(int(item) if isinstance(item, integer) else item for item in keys)
 

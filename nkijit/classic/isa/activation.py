@@ -42,7 +42,7 @@ def activation(
         reduce_op: `nl.add`, reduces the float32 results over the free dimensions.
         reduce_res: (P, 1) tile that receives the accumulators.
         reduce_cmd: the effect on the accumulators: idle, reset, reduce or reset_reduce.
-        mask: which elements are computed; with a reduction a block.
+        mask: which elements are computed; a block if they are reduced.
         dtype: data type of the result, by default that of `data`.
 
     Source: NKI API reference 2.26, nki.isa.activation.

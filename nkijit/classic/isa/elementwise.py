@@ -31,8 +31,8 @@ def tensor_tensor(
 
     Args:
         data1: (P, …) tile in SBUF or PSUM.
-        data2: as `data1`, with as many elements per partition, or broadcast to it; not both in
-            PSUM.
+        data2: tile with as many elements per partition as `data1`, or a tile that broadcasts to the
+            shape of `data1`; not both in PSUM.
         op: operator of two operands, of nki.language or of NumPy.
         dtype: data type of the result, by default the type to which both types promote.
         mask: which elements are computed.
@@ -156,7 +156,7 @@ def reciprocal(data: Any, *, dtype: Any = None, mask: Any = None, **kwargs: Any)
         data: (P, …) tile in SBUF or PSUM.
         dtype: data type of the result, by default that of `data`.
         mask: which elements are computed.
-        kwargs: `engine`, the Vector Engine, as version 2.21 takes it.
+        kwargs: `engine`, a parameter of version 2.21; it must be the Vector Engine.
 
     Source: NKI API reference 2.26 and 2.21, nki.isa.reciprocal.
     """
@@ -223,7 +223,7 @@ def tensor_scalar_cumulative(
 
     Args:
         src: (P, …) tile in SBUF or PSUM.
-        dst: tile that is written, with as many elements per partition.
+        dst: tile that is written, with as many elements per partition as `src`.
         op0: arithmetic operator.
         op1: the reduction's operator.
         imm0: number or (P, 1) tile.

@@ -37,9 +37,9 @@ def nc_stream_shuffle(
 
     Args:
         src: tile in SBUF or PSUM; it may have fewer partitions than `dst`, or be `dst`.
-        dst: tile that is written, with as many elements per partition.
-        shuffle_mask: 32 integers: the partition of its quadrant that each partition of `dst`
-            takes, or 255 for a partition that does not change.
+        dst: tile that is written, with as many elements per partition as `src`.
+        shuffle_mask: 32 integers, one per partition of each quadrant of `dst`: the source partition
+            in the quadrant, or 255 for no change.
         dtype: data type of `dst`.
         mask: the block of `dst` that is written; it begins at a quadrant.
 
@@ -84,10 +84,10 @@ def local_gather(
     *,
     mask: Any = None,
 ) -> ClassicTensor:
-    """Gather along the free dimensions, by indices that 16 partitions hold together.
+    """Gather along the free dimensions, by indices that 16 partitions share.
 
-    See `nkijit.isa.local_gather`. The result has shape (P, …, 16, `num_elem_per_idx`) with the
-    free dimensions of `index`, where all indices are valid, else (P, `num_valid_indices`,
+    See `nkijit.isa.local_gather`. Without `num_valid_indices`, the result has shape (P, …, 16,
+    `num_elem_per_idx`) with the free dimensions of `index`, else (P, `num_valid_indices`,
     `num_elem_per_idx`).
 
     Args:

@@ -41,10 +41,10 @@ def nc_matmul(
     Args:
         stationary: (K, M) tile in SBUF, or the result of a function in PSUM, which is copied
             first; (K, 2, M) with `perf_mode="double_row_gen3"`.
-        moving: (K, N) tile in SBUF; likewise (K, 2, N). The free dimensions of the result are
-            those of `moving`.
+        moving: (K, N) tile in SBUF, or (K, 2, N) in this mode. The result has the free dimensions
+            of `moving`.
         is_stationary_onezero: hint that `stationary` holds zeros and ones only.
-        is_moving_onezero: the same for `moving`.
+        is_moving_onezero: hint that `moving` holds zeros and ones only.
         is_transpose: `moving` is an identity matrix.
         tile_position: (row, column) where the tile starts in the PE array.
         tile_size: (rows, columns) of the PE array that the tile uses.

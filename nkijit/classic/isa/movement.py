@@ -113,7 +113,7 @@ def dma_copy(
 
     Args:
         dst: tensor in HBM or SBUF.
-        src: tensor in HBM or SBUF with as many elements.
+        src: tensor in HBM or SBUF with as many elements as `dst`.
         mask: which elements of `dst` are written. A mask that is no block takes several DMAs.
         dst_rmw_op: `np.add` adds to the contents of `dst` (`nkijit.isa.dma_compute`); then
             `oob_mode` and `dge_mode` must have their defaults.

@@ -60,12 +60,12 @@ def nc_match_replace8(
     dtype: Any = None,
     **kwargs: Any,
 ) -> ClassicTensor:
-    """`data` with `imm` where `vals` are first; see `nkijit.isa.nc_match_replace8`.
+    """`data` with `imm` in place of the `vals` found; see `nkijit.isa.nc_match_replace8`.
 
     Args:
         data: (P, …) tile in SBUF or PSUM.
         vals: tile with 8 elements per partition.
-        imm: the number that replaces.
+        imm: the replacement number.
         dst_idx: tile that receives the indices of the values.
         mask: the block of `data` that is searched and returned; indices count from its first
             element.

@@ -16,7 +16,7 @@ def bn_stats(data: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any) -
 
     Args:
         data: (P, …) tile in SBUF or PSUM, at most 512 elements per partition.
-        mask: the block of elements that counts.
+        mask: the block of elements that the statistics include.
         dtype: data type of the result, by default that of `data`.
 
     Source: NKI API reference 2.26, nki.isa.bn_stats.
@@ -29,7 +29,7 @@ def bn_aggr(data: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any) ->
 
     Args:
         data: (P, …) tile of results of `bn_stats`.
-        mask: the block of elements that counts.
+        mask: the block of elements that the statistics include.
         dtype: data type of the result, by default that of `data`.
 
     Source: NKI API reference 2.26, nki.isa.bn_aggr.

@@ -36,12 +36,12 @@ def sizeinbytes(dtype: Any) -> int:
 
 
 def gemm_grid() -> Grid:
-    """Index expressions of a moving matmul tile, and of its result (until 2.25)."""
+    """Index expressions of a moving matmul tile and of its result (NKI up to 2.25)."""
     return mgrid[0 : tile_size.pmax, 0 : tile_size.gemm_moving_fmax]
 
 
 def gemm_stationary_grid() -> Grid:
-    """Index expressions of a stationary matmul tile (until 2.25)."""
+    """Index expressions of a stationary matmul tile (NKI up to 2.25)."""
     return mgrid[0 : tile_size.pmax, 0 : tile_size.gemm_stationary_fmax]
 
 

@@ -247,7 +247,7 @@ def shared_identity_matrix(n: Any, dtype: Any = np.uint8, **kwargs: Any) -> Clas
 
 
 _MOST_ROWS = 8192
-"""The maximum size of an identity matrix: 64 MB of bytes."""
+"""The maximum number of rows of an identity matrix; uint8 elements then take 64 MB."""
 
 
 __all__ = [

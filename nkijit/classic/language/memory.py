@@ -59,7 +59,7 @@ def load(src: Any, *, mask: Any = None, dtype: Any = None, **kwargs: Any) -> Cla
 
     Args:
         src: tensor in HBM, at most 128 rows.
-        mask: which elements are loaded. If these are no block of the tile, all other elements of
+        mask: which elements are loaded. If the mask does not select a block, all other elements of
             the tile are 0.
         dtype: data type of the tile, by default that of `src`.
     """
@@ -130,7 +130,7 @@ def _is_number(value: Any) -> bool:
 
 
 def atomic_rmw(dst: Any, value: Any, op: Any, *, mask: Any = None, **kwargs: Any) -> None:
-    """`dst = dst + value` for rows of a tensor in HBM that a tile of indices selects.
+    """Add `value` to the rows of a tensor in HBM that a tile of indices selects.
 
     Args:
         dst: tensor in HBM with one index that is a tile, `t[indices, i_f]`.
@@ -138,7 +138,7 @@ def atomic_rmw(dst: Any, value: Any, op: Any, *, mask: Any = None, **kwargs: Any
         op: `np.add`; no other operator is documented.
         mask: which elements are added.
 
-    See `nkijit.isa.dma_compute`, for indices that repeat, too.
+    For repeated indices, see `nkijit.isa.dma_compute`.
     """
     call = "nl.atomic_rmw"
     refuse_rest(call, kwargs)

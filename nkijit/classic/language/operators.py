@@ -69,12 +69,12 @@ def _are_truth_values(*operands: Any) -> bool:
 
 
 class UnaryFunction(Function):
-    """A function of one tile."""
+    """An element-wise function of one tile."""
 
     def __call__(
         self, x: Any, *, dtype: Any = None, mask: Any = None, **kwargs: Any
     ) -> ClassicTensor:
-        """Element by element, in a new tile.
+        """Computed element by element in a new tile.
 
         Args:
             x: tile in SBUF or PSUM.
@@ -100,12 +100,12 @@ class UnaryFunction(Function):
 
 
 class UnaryPredicate(UnaryFunction):
-    """A truth value of one tile."""
+    """An element-wise function of one tile; its result is boolean."""
 
     def __call__(
         self, x: Any, *, dtype: Any = bool, mask: Any = None, **kwargs: Any
     ) -> ClassicTensor:
-        """Element by element, in a new tile of 1 and 0.
+        """Computed element by element in a new tile, with 1 for true and 0 for false.
 
         Args:
             x: tile in SBUF or PSUM.
@@ -116,12 +116,12 @@ class UnaryPredicate(UnaryFunction):
 
 
 class BinaryFunction(Function):
-    """A function of two tiles, or of a tile and a number."""
+    """An element-wise function of two tiles, or of a tile and a number."""
 
     def __call__(
         self, x: Any, y: Any, *, dtype: Any = None, mask: Any = None, **kwargs: Any
     ) -> ClassicTensor:
-        """Element by element, in a new tile.
+        """Computed element by element in a new tile.
 
         Args:
             x: tile in SBUF or PSUM, or a number.
@@ -167,12 +167,12 @@ class BinaryFunction(Function):
 
 
 class BinaryPredicate(BinaryFunction):
-    """A truth value of two tiles, or of a tile and a number."""
+    """An element-wise function of two tiles, or of a tile and a number; its result is boolean."""
 
     def __call__(
         self, x: Any, y: Any, *, dtype: Any = bool, mask: Any = None, **kwargs: Any
     ) -> ClassicTensor:
-        """Element by element, in a new tile of 1 and 0.
+        """Computed element by element in a new tile, with 1 for true and 0 for false.
 
         Args:
             x: tile in SBUF or PSUM, or a number.
@@ -184,12 +184,12 @@ class BinaryPredicate(BinaryFunction):
 
 
 class Remainder(BinaryFunction):
-    """A remainder; `dtype` and `mask` may be positional arguments."""
+    """A remainder function; it also accepts `dtype` and `mask` as positional arguments."""
 
     def __call__(
         self, x: Any, y: Any, dtype: Any = None, mask: Any = None, **kwargs: Any
     ) -> ClassicTensor:
-        """Element by element, in a new tile; arguments as for `nl.add`."""
+        """Computed element by element in a new tile; arguments as for `nl.add`."""
         return self._computed(x, y, dtype, mask, kwargs)
 
 
@@ -255,7 +255,7 @@ _OF_TRUTH_VALUES: dict[Function, Any] = {
     bitwise_xor: logical_xor,
     invert: logical_not,
 }
-"""The logical functions that replace bitwise functions for truth values, as in NumPy."""
+"""Maps bitwise functions to the functions that replace them for booleans, as in NumPy."""
 
 __all__ = [
     "abs",

@@ -80,7 +80,7 @@ class affine_range(Sequence[int]):
     """
 
     def __init__(self, *args: int, **kwargs: Any):
-        """Raises TypeError and ValueError as `range` does; other keywords end the trace."""
+        """Raises TypeError and ValueError as `range` does; undocumented keywords end the trace."""
         refuse_rest("nl.affine_range", kwargs)
         self._numbers = _range("nl.affine_range", args)
         # The attributes of Python's `range`, so that it can index a tensor, too.
@@ -113,7 +113,7 @@ def sequential_range(*args: int, **kwargs: Any) -> Iterable[int]:
 
     Args:
         args: as for Python's `range`.
-        kwargs: `directives=nki.compiler.no_reorder()`: the loop is inside this block.
+        kwargs: `directives=nki.compiler.no_reorder()` runs the loop in this `with` block.
     """
     directives = kwargs.pop("directives", None)
     refuse_rest("nl.sequential_range", kwargs)

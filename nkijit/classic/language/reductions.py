@@ -67,7 +67,6 @@ def _reduce(
 
 
 def _free_axes(call: str, rank: int, axis: Any) -> tuple[int, ...]:
-    """Return the free dimensions that are reduced, in order."""
     items = cast("tuple[Any, ...]", axis if isinstance(axis, (tuple, list)) else (axis,))
     axes = {item % rank for item in items if type(item) is int and -rank <= item < rank}
     free = len(axes) == len(items) <= MAX_REDUCED_DIMS and axes and 0 not in axes
@@ -79,7 +78,7 @@ def _by_operator(call: str, op: Word, *arguments: Any) -> ClassicTensor:
 
 
 class Reduction(Function):
-    """A reduction by an operator; instructions take its name as the operator, too."""
+    """A reduction such as `nl.max`, which instructions accept as an operator, too (`op=nl.max`)."""
 
     def __call__(
         self,
@@ -91,7 +90,7 @@ class Reduction(Function):
         keepdims: bool = False,
         **kwargs: Any,
     ) -> ClassicTensor:
-        """Over the last free dimensions, in a new tile; see `nkijit.isa.tensor_reduce`.
+        """Reduces the last free dimensions into a new tile; see `nkijit.isa.tensor_reduce`.
 
         Args:
             x: tile in SBUF or PSUM.
@@ -112,7 +111,7 @@ sum = Reduction("sum", "Sum.", of="add")
 
 
 def all(x: Any, axis: Any, *, dtype: Any = bool, mask: Any = None, **kwargs: Any) -> ClassicTensor:
-    """1 where no element over the last free dimensions is 0; arguments as for `nl.sum`."""
+    """1 if no element along the last free dimensions is 0, else 0; arguments as for `nl.sum`."""
     return _by_operator("nl.all", Word("logical_and"), x, axis, dtype, mask, False, kwargs)
 
 

@@ -62,7 +62,7 @@ def matmul(
 
 
 def transpose(x: Any, *, dtype: Any = None, mask: Any = None, **kwargs: Any) -> ClassicTensor:
-    """Swap partitions and elements of a 2-D tile: a new tile in PSUM.
+    """Transpose a 2-D tile into a new tile in PSUM.
 
     See `nkijit.language.transpose`. The mask selects a block of `x`.
     """
@@ -129,7 +129,7 @@ def where(
 def broadcast_to(src: Any, *, shape: Any, **kwargs: Any) -> ClassicTensor:
     """A tile repeated to a shape by NumPy's rules; `src` itself if `src` has that shape.
 
-    Of a comparison of index expressions: a bool_ tile of its truth values. See
+    A comparison of index expressions gives a bool_ tile of its truth values. See
     `nkijit.language.broadcast_to`.
     """
     call = "nl.broadcast_to"
@@ -176,7 +176,7 @@ def gather_flattened(
     """Elements of each partition of `data`, by index; see `nkijit.language.gather_flattened`.
 
     Args:
-        data: (P, …) tile in SBUF; an index counts its free dimensions as flattened.
+        data: (P, …) tile in SBUF; its free dimensions count as flattened.
         indices: (P, …) uint32 tile in SBUF, with the result's shape.
         mask: which elements of the result are gathered.
         dtype: data type of the result, by default that of `data`.
@@ -214,7 +214,7 @@ copy.nki_operator = "copy"  # pyright: ignore[reportFunctionMemberAccess]
 def static_cast(input_data: Any, dtype: Any) -> Any:
     """A tile, an array or a number in another data type.
 
-    A tile is copied; arrays and numbers are NumPy's, also outside a kernel.
+    A tile is copied. An array or a number is converted with NumPy, also outside a kernel.
     """
     if isinstance(input_data, (ClassicTensor, NkiTensor)):
         return copy(input_data, dtype=dtype)

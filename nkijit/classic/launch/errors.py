@@ -35,13 +35,13 @@ ERROR_OF_OPERAND: dict[tuple[str, str], str] = {
     ("dtype", "scale"): "err_activation_scale_invalid_type",
     ("column", "scale"): "err_activation_scale_scalar_or_vector",
 }
-"""Maps ids of rules, with an operand of activation, to the names of errors in the reference."""
+"""Maps (id of a rule, operand of `activation`) to the name of an error in the reference."""
 
 _ACTIVATIONS = ("nisa.activation", "nisa.activation_reduce")
 
 
 def with_error_name(diagnostic: Diagnostic) -> Diagnostic:
-    """Return the finding with a note of its name in the error reference, if the name differs."""
+    """Return the finding with a note of its name in the error reference."""
     name = ERROR_OF_RULE.get(diagnostic.rule.id)
     if diagnostic.subject in _ACTIVATIONS and diagnostic.operands:
         broken = (diagnostic.rule.id, diagnostic.operands[0].name)

@@ -127,11 +127,11 @@ class ClassicKernel(Kernel[_P]):
 
     @property
     def launch_grid(self) -> LaunchGrid | None:
-        """The grid of a call; None without one."""
+        """The grid of a call; None if the call has no grid."""
         return self._launched.grid
 
     def in_mode(self, mode: Mode) -> Self:
-        """Return the kernel, called in another mode."""
+        """Return the kernel for calls in another mode."""
         return self._changed(launch=replace(self._launched, mode=mode), outcome=Outcome())
 
     @property

@@ -183,7 +183,7 @@ class Profiling(_OnDevice):
     """The folder, an absolute path; required."""
     save_trace_name: StrPath | None = "profile.ntff"
     overwrite: bool = False
-    """Replace the files of an earlier run."""
+    """Whether to replace the files of an earlier run."""
     profile_nth: int = 1
     """The run that is profiled; without effect, because all predictions are the same."""
 
@@ -198,7 +198,6 @@ class Profiling(_OnDevice):
         _expect_count("profile_nth", self.profile_nth, 1)
 
     def _paths(self) -> list[Path]:
-        """Return the paths of timeline, summary and report."""
         assert self.working_directory is not None
         trace = _trace_path(Path(self.working_directory, self.save_trace_name or "profile.ntff"))
         stem = trace.name.removesuffix(_TRACE_SUFFIX)
@@ -255,7 +254,6 @@ def _trace_path(name: StrPath) -> Path:
 
 
 def _write(texts: Mapping[Path, str]) -> None:
-    """Write files, and create their folders."""
     for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, text)

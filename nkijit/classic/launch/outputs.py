@@ -41,8 +41,8 @@ def check_outputs(
     Args:
         tracer: the tracer of the kernel.
         function: the kernel's function; its annotations mark mutable parameters.
-        parameters: its arguments by name, as the body received them.
-        result: its result, as views of the current API.
+        parameters: the kernel's arguments by name, as the body received them.
+        result: the kernel's result, as views of the current API.
         returns: whether results are returned; otherwise they are written to parameters.
     """
     written = {
@@ -75,7 +75,6 @@ def check_outputs(
 
 
 def _tensors(value: Any) -> Iterator[NkiTensor]:
-    """Yield the tensors in an argument or a result."""
     if isinstance(value, ClassicTensor):
         yield value.whole()
     elif isinstance(value, NkiTensor):
@@ -89,7 +88,7 @@ def _tensors(value: Any) -> Iterator[NkiTensor]:
 
 
 def _first_write(parameter: SSAValue) -> Operation | None:
-    """Return the first instruction that writes a parameter, through the first written view."""
+    """Return an instruction that writes a parameter, preferably without a view."""
     for value in (parameter, *views_of(parameter)):
         for use in value.uses:
             for touched, role in reads_and_writes(use.operation):
@@ -99,7 +98,7 @@ def _first_write(parameter: SSAValue) -> Operation | None:
 
 
 def check_placements(tracer: Tracer) -> None:
-    """Warn of the first tile without an address in a kernel that gives addresses to others.
+    """Warn of the first tile without an address in a kernel that gives addresses to other tiles.
 
     The vendor's compiler refuses such kernels; nkijit places these tiles in free space.
     """

@@ -106,7 +106,7 @@ class Blocks(ClassicTensor):
 
 
 def _constant(item: Any) -> Any:
-    """Return an index expression of one value as a number, a range as a slice."""
+    """Return an index expression without coefficients as a number, and a range as a slice."""
     if isinstance(item, Index) and not any(item.coefficients):
         return item.constant
     return slice_of_range(item) or item

@@ -22,7 +22,7 @@ from nkijit.tracing.tracer import Tracer, tracer_for
 
 @dataclass(frozen=True)
 class DirectAllocation:
-    """The `buffer=` of a tensor with addresses for its tiles."""
+    """The `buffer=` value that gives addresses to the tiles of a tensor."""
 
     region: MemoryRegion
     function: Callable[[tuple[int, ...], int, int], Any]
@@ -34,7 +34,7 @@ class DirectAllocation:
 
     @staticmethod
     def of(region: MemoryRegion, function: Any) -> DirectAllocation:
-        """Raises TypeError for a function that cannot be called."""
+        """Create an allocation in `region`. Raises TypeError if `function` cannot be called."""
         if not callable(function):
             message = f"alloc expects a function, got {one_line(function)}"
             refuse("alloc", message, error=TypeError)
@@ -81,7 +81,7 @@ class DirectAllocation:
 
 
 def _call(function: Callable[..., Any], *given: Any) -> Any:
-    """Call the user's function by the parameter names of the reference, else by position."""
+    """Call a user function with the reference's keywords, or else with positional arguments."""
     named = dict(zip(("idx", "pdim_size", "fdim_size"), given, strict=True))
     try:
         inspect.signature(function).bind(**named)
@@ -112,7 +112,7 @@ class Modulo:
     """Places blocks in rotation: block dimension `d` uses `counts[d]` addresses in turn."""
 
     def __init__(self, name: str, counts: Sequence[int], base: int):
-        """Create a rotation. `name` is the name of the argument `counts` in messages.
+        """Create a rotation from `base` on. `name` names the argument `counts` in messages.
 
         Raises ValueError for a count below 1 or a negative base.
         """

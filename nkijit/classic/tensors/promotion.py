@@ -25,7 +25,7 @@ _FLOATS = {
     "tfloat32": (8, 10),
     "float32": (8, 23),
 }
-"""Floating-point types with their bits of exponent and mantissa."""
+"""Maps floating-point types to their numbers of exponent bits and mantissa bits."""
 
 _WIDENED_FLOATS = ("bfloat16", "float32")
 _WIDENED_INTEGERS = ("int16", "int32")
@@ -38,7 +38,10 @@ def promoted(*operands: Any) -> str:
 
 
 def type_of(operand: Any) -> DType:
-    """Return the data type of a tensor or number; Python's are uint8 (bool), int32, float32."""
+    """Return the data type of a tensor or number.
+
+    Numbers of Python are uint8 (bool), int32 or float32.
+    """
     if isinstance(operand, ClassicTensor):
         return DTYPES[element_of(operand)]
     if isinstance(operand, NkiTensor):
@@ -68,9 +71,9 @@ def _as_stored(dtype: DType) -> DType:
 
 
 def _first(holds: Any, one: DType, two: DType, widened: Sequence[str], widest: str) -> DType:
-    """Return the first type that represents all values of both `one` and `two`.
+    """Return the first type that represents all values of `one` and `two`, else `widest`.
 
-    The candidates are `one`, `two` and the widened types; the result is `widest` if none fits.
+    The candidates are `one`, `two` and `widened`. `holds(wide, narrow)` compares two types.
     """
     for name in (one.name, two.name, *widened):
         if all(holds(name, dtype.name) for dtype in (one, two)):

@@ -1,9 +1,9 @@
 """Tensors of the classic API (`neuronxcc.nki.tensor`): shapes and index expressions, no data.
 
 There are three kinds of tensors. A `ClassicTile` is a view of the current API. A `Selected` has the
-elements that index expressions select; it becomes a view when an instruction uses it, with its
-mask. `Blocks` are tiles with leading block dimensions. The method `part` of each returns a view of
-the current API for instructions.
+elements that index expressions select; it becomes a view when an instruction uses it, because the
+instruction's mask affects the view. `Blocks` are tiles with leading block dimensions. The method
+`part` of each returns a view of the current API for instructions.
 
 Sources: NKI API reference 2.26, nki.tensor; NKI programming model, "Tensor Indexing"; NKI block
 dimension migration guide.
@@ -65,7 +65,7 @@ class ClassicTensor:
     """A tensor, or a part of one (`neuronxcc.nki.tensor`).
 
     Attributes:
-        shape: dimensions; of SBUF and PSUM tensors, block dimensions first, then the partition
+        shape: dimensions. In SBUF and PSUM, block dimensions come first, then the partition
             dimension.
         dtype: NumPy data type.
         buffer: `nl.sbuf`, `nl.psum`, `nl.hbm` or `nl.shared_hbm`.
@@ -141,7 +141,7 @@ class ClassicTensor:
     # ---------------------------------------------------------------- views
 
     def __getitem__(self, key: Any) -> ClassicTensor:
-        """Part of a tensor: slices, ranges, integers, `...`; or index expressions and integers."""
+        """Select a part: slices, ranges, integers, `...`; or index expressions and integers."""
         raise NotImplementedError
 
     def reshape(self, shape: Any) -> ClassicTensor:
@@ -514,7 +514,6 @@ class Selected(ClassicTensor):
 
 
 def _help_for_range(low: int, high: int, size: int, of_partitions: bool) -> str:
-    """Return the help for an index expression that leaves its dimension."""
     if of_partitions:
         return (
             f"the tile has {size} partitions: index other rows of the tensor in HBM, with a tile "
@@ -541,7 +540,7 @@ def _help_for_ranges(shapes: Sequence[tuple[int, ...]]) -> str:
 
 
 def _help_for_slices(keys: tuple[Any, ...], shape: Sequence[int]) -> str:
-    """Return the help for slices next to index expressions: the expressions to write for them."""
+    """Return the help for slices next to index expressions: expressions that replace the slices."""
     rank = max((len(key.shape) for key in keys if isinstance(key, Index)), default=2)
     rank = max(rank, len(keys))
     texts: list[str] = []

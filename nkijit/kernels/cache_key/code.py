@@ -1,4 +1,4 @@
-"""Images (cache key descriptions) of functions, modules and classes: all that they can use."""
+"""Images (cache key descriptions) of functions, modules, classes and the values that they use."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ _ENVIRONMENT = ("environ", "environb", "getenv", "getenvb")
 
 
 def _of_library(imaging: Imaging, module: ModuleType, name: str, value: Any) -> Any:
-    """Return the image of a value in a library module; None for the module's original value."""
+    """Return the image of a value in a library module; None if the value is the original one."""
     kind = cast("type[Any]", type(value))
     if not _is_of_library(module, kind, value):
         return imaging.of(value)
@@ -353,5 +353,4 @@ def _is_traced(name: str, value: Any) -> bool:
 
 @images(Field)
 def _field(imaging: Imaging, value: Any) -> Any:
-    """Return the cache key image of a `dataclasses.field`."""
     return (Field, value.name, *imaging.all((value.default, value.default_factory)))

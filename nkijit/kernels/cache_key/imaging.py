@@ -181,7 +181,7 @@ def images(*kinds: Any, derived: bool = False) -> Callable[[Reader], Reader]:
 
 @per_class
 def reader_of(kind: type[Any]) -> Reader:
-    """Return the reader for a class without its own reader, inherited from its bases."""
+    """Return the reader that a class without its own reader inherits from its bases."""
     return next(reader for base, reader in _readers_of_bases.items() if issubclass(kind, base))
 
 

@@ -218,7 +218,6 @@ def _described(imaging: Imaging, value: Any) -> Any:
 
 
 def _instance(imaging: Imaging, value: Any) -> Any:
-    """Return the image of an object: its class, attributes and items."""
     kind = cast("type[Any]", type(value))
     own: tuple[Any, ...] = ()
     for base, read in _ITEMS.items():
