@@ -252,7 +252,7 @@ def reduce_scatter(
     priority: int | None = None,
     name: str | None = None,
 ) -> NkiInstruction:
-    """Reduce the `srcs` of all ranks of a group, and write to `dsts` of each rank its part.
+    """Reduce the `srcs` of all ranks of a group, and write each rank's part to its `dsts`.
 
     Args:
         srcs: tensors, all in HBM, or one (P, N) tile in SBUF.

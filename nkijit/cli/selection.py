@@ -83,10 +83,9 @@ class Tracing:
             raise UsageError(f"--deny: {error}") from None
 
     def of(self, file: str) -> Selection:
-        """Return the kernels of one of the two files that a command compares.
+        """Return the selection for one of the two files that a command compares.
 
-        For a .mlir file, which contains traced kernels, the options are ignored: they apply to the
-        other file.
+        The selection of a .mlir file has no options, because the file contains traced kernels.
         """
         if _is_ir(file):
             return Selection(file=file)
@@ -175,8 +174,8 @@ class Selection(Tracing):
         Args:
             kinds: the classes of ops to keep (kernels, lowered programs).
 
-        If FILE:KERNEL names a kernel, programs of other launches are dropped as well. Raises
-        UsageError when none remains.
+        If FILE:KERNEL names a kernel, programs of other kernels are dropped as well. Raises
+        UsageError when no program remains.
         """
         path, name = split_kernel(self.file)
         if self.arg or self.target or self.cores:

@@ -60,7 +60,7 @@ class Chosen:
 
     @property
     def label(self) -> str:
-        """The kernel in messages: `FILE:NAME`."""
+        """The text that names the kernel in messages: `FILE:NAME`."""
         return f"{self.path}:{self.name}"
 
     @property
@@ -137,10 +137,10 @@ def chosen_of(
 
     Args:
         module: the executed file.
-        path: the file, for its project's configuration.
+        path: the path of the file, which determines the project's configuration.
         name: the only kernel to return; all by default.
         request: overrides the configuration.
-        shown: name of the file in messages, if not its path.
+        shown: name of the file in messages; by default its path.
 
     Raises UsageError when there is no kernel of this name, ConfigError for an invalid
     configuration.
@@ -227,7 +227,11 @@ def _is_of(kernel: Kernel, module: ModuleType) -> bool:
 
 
 def _merged(known: Mapping[str, Any], requested: Mapping[str, Any]) -> dict[str, Any]:
-    """Update arguments with the arguments of a request. `random` keeps the known tensor."""
+    """Update arguments with the arguments of a request.
+
+    If the request is `random`, the argument remains the known tensor. Raises UsageError if no
+    tensor of this name is known.
+    """
     for name, value in requested.items():
         if isinstance(value, Random) and name not in known:
             raise UsageError(

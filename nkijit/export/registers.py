@@ -163,7 +163,7 @@ def initial_move(op: RegisterOp) -> RegisterMoveOp | None:
 
 
 def is_plain(op: NisaOp) -> bool:
-    """Whether an instruction has no name and no edges."""
+    """Whether an instruction has no name and no ordering edges (`depends_on`)."""
     return not op.label and not op.runs_after
 
 

@@ -77,10 +77,7 @@ def _kernel(cores: Sequence[KernelOp], taken: Names, *, loops: bool) -> _Kernel:
 
 
 _LONG = 0.8
-"""The largest length of an alternative text, as a fraction of the length of the text it replaces.
-
-Lengths are numbers of statements.
-"""
+"""A text is shorter than another if its number of statements is at most this fraction of theirs."""
 
 
 class _Kernel:

@@ -57,7 +57,7 @@ def is_library_code(file: str) -> bool:
 
 
 def _is_defined_in(cls: type[Any], is_origin: Any) -> bool:
-    """Whether a module that satisfies `is_origin` has the class under its name.
+    """Whether the module named by `cls.__module__` contains the class and satisfies `is_origin`.
 
     `__module__` alone is no proof, because dataclasses and wrappers copy it from another class.
     """
@@ -89,7 +89,8 @@ _HEAP_TYPE = 1 << 9
 
 
 PYTHONS_METACLASSES = frozenset((type, abc.ABCMeta, EnumMeta))
-"""Python's metaclasses, whose classes are compared by identity; others may define `__eq__`."""
+"""Python's metaclasses. Their classes are compared by identity; other metaclasses may define `==`.
+"""
 
 _T = TypeVar("_T")
 
@@ -129,7 +130,7 @@ _PACKAGES = (*_ALL_CONSTANT, "jax", "jaxlib", "numpy", "scipy", "torch")
 
 @functools.lru_cache(maxsize=4096)
 def is_constant_module(module: ModuleType) -> bool:
-    """Whether a module is Python's, nkijit's or of a package without kernels."""
+    """Whether a module belongs to Python, to nkijit or to a package of `_PACKAGES`."""
     name = vars(module).get("__name__")
     if not isinstance(name, str) or sys.modules.get(name) is not module:
         return False
@@ -167,7 +168,10 @@ def is_constant_function(function: FunctionType) -> bool:
 
 
 def is_constant_object(value: Any) -> bool:
-    """Whether a constant module has an object under its `__name__`, with constant results."""
+    """Whether an object is a member of a constant module and returns constant results.
+
+    The module and the member's name are the object's `__module__` and `__name__`.
+    """
     module = sys.modules.get(getattr(value, "__module__", None) or "")
     name = getattr(value, "__name__", None)
     return (
@@ -203,13 +207,13 @@ _VARYING: dict[str, frozenset[str]] = {
         " testing"
     ),
 }
-"""The members of modules in `_PURE`, and of numpy, that are not pure, by module."""
+"""Maps modules in `_PURE`, and numpy, to their members that are not pure."""
 
 _CONSTANT: dict[str, frozenset[str]] = {
     "argparse": frozenset(["Namespace"]),
     "sys": words("float_info getsizeof int_info version_info"),
 }
-"""The pure members of Python's other modules, by module."""
+"""Maps modules of Python that are not in `_PURE` to their members that are pure."""
 
 _NUMERIC = ("scipy.linalg", "scipy.special")
 
@@ -260,7 +264,7 @@ BY_VALUE = frozenset(
 A set of classes would call `__eq__` of users' metaclasses.
 """
 SCALARS = BY_VALUE | {id(float), id(complex)}
-"""The `id` of each class whose objects are constants: `BY_VALUE` and float types."""
+"""The `id` of each class whose objects are constants: `BY_VALUE`, float and complex."""
 
 BUILTINS = {
     name: value for name, value in vars(builtins).items() if name not in _VARYING["builtins"]

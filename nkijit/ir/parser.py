@@ -1,7 +1,7 @@
 """Parser for untrusted IR text: resources are bounded, and every error has a line and column.
 
 The grammar is the grammar of xDSL's parser. The subclasses here read string literals in linear
-time, and limit nesting, the size of expanded aliases and of numbers.
+time. They limit nesting, the size of expanded aliases, and the size of numbers.
 """
 
 from __future__ import annotations

@@ -50,7 +50,6 @@ class Run:
 
 
 def _analysed(path: str, text: str, folder: Path, seconds: float) -> Iterator[Analysis]:
-    """Analyse the file in the process."""
     # Preloaded in the processes; the server itself does not need it.
     from nkijit.lsp.analysis import analyse, out_of_time
 

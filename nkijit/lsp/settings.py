@@ -16,7 +16,7 @@ class Settings:
     """Settings of the server. The fields have the same names as in `initializationOptions`."""
 
     run: str = "change"
-    """The time of execution: after each `change`, on opening and `save`, or `never`."""
+    """When files are executed: after each `change`, on opening and `save`, or `never`."""
     delay: float = 0.3
     """Seconds without a change before a file is analysed."""
     timeLimit: float = 30.0  # noqa: N815, as in the protocol

@@ -39,7 +39,7 @@ def bind(function: Callable[..., Any], node: ast.Call) -> dict[str, ast.expr]:
 
 @dataclass(frozen=True)
 class Crop:
-    """The part of a tile that a mask selects: (begin, end) by dimension, counted from the end."""
+    """The part of a tile that a mask selects: (begin, end) by dimension; -1 is the last one."""
 
     ranges: Mapping[int, tuple[Amount, Amount]]
 
@@ -120,7 +120,7 @@ def _hint(node: ast.expr, otherwise: str) -> str:
 
 
 def tensors(events: Sequence[ObservedEvent], name: str) -> tuple[Seen, ...]:
-    """Return the observed tensors of an argument."""
+    """Return the tensors that recorded calls received for the parameter `name`."""
     return tuple(s for e in events if isinstance(s := e.arguments.get(name), Seen))
 
 

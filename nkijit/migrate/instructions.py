@@ -1,4 +1,4 @@
-"""Rewrites of instructions that returned a tile: an allocation, and a destination argument."""
+"""Rewrites of instructions that return a tile: it is allocated, and passed as the destination."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def _forms(
 
 
 def _copied(rewriter: Rewriter, value: Value, wrote: tuple[str, str]) -> TensorValue:
-    """Copy an operand, e.g. from PSUM to SBUF."""
+    """Copy an operand to a new tile, e.g. from PSUM to SBUF; `wrote` is its (dtype, buffer)."""
     assert isinstance(value, TensorValue)
     tile = rewriter.bound(value, "operand")
     name = rewriter.fresh(f"{tile.base.partition('[')[0].partition('.')[0]}_sbuf")
@@ -268,7 +268,7 @@ def _dtype(
 
 
 def _affine(rewriter: Rewriter, index: Index, seen: Seen) -> dict[str, str]:
-    """Return the arguments of an affine pattern for an index expression."""
+    """Return the arguments (pattern, offset, multiplier) that compute an index expression."""
     rank = len(seen.shape)
     zero = (Amount.of(0), Amount.of(1))
     pairs: list[str] = []

@@ -48,7 +48,8 @@ class _Variant:
     kernel: ClassicKernel[...]
     sets: Sequence[Mapping[str, Any]]
     is_found: bool = False
-    """Whether the grid comes from a launch in the source, whose arguments may be different."""
+    """Whether the grid comes from a launch in the source, which may pass arguments unlike `sets`.
+    """
     traced: list[TracedKernel] = field(default_factory=list[TracedKernel])
     error: str = ""
 
@@ -102,7 +103,8 @@ def migrate_file(
 ) -> Migration:
     """Migrate the kernels of a file from the classic to the current API.
 
-    A file of the current API is migrated to another release, by its names. Nothing is written.
+    In a file of the current API, names and arguments are migrated to the release `nki`. No file is
+    written.
 
     Args:
         path: the file.
@@ -177,7 +179,7 @@ class _Migrator:
         return sorted(by_node.values(), key=lambda f: f.node.lineno)
 
     def _launched(self, node: ast.Subscript, functions: Iterable[_Function]) -> None:
-        """Add a launch with a grid, e.g. `kernel[4, 2]`, as a kernel of its own."""
+        """If `node` launches a function with a new grid, e.g. `kernel[4, 2]`, add a variant."""
         kernel = value_of(node.value, self._names)
         launch = launch_of(node, self._names, self._source.path)
         if launch is None or not isinstance(kernel, ClassicKernel):
@@ -475,7 +477,7 @@ class _Migrator:
         edits: list[Edit],
         spans: list[tuple[int, int]],
     ) -> None:
-        """Make an undecorated function from a kernel that other kernels call."""
+        """Turn a kernel that other kernels (`used`) call into an undecorated function."""
         node = function.node
         names = ", ".join(f.name for f in used)
         alive = [f for f in used if f.problem is None]
@@ -496,7 +498,7 @@ class _Migrator:
             spans.append((start, end))
 
     def _useless(self, needed: set[tuple[int, str]]) -> set[ast.FunctionDef]:
-        """Return the functions that only exported kernels used."""
+        """Return the functions that are called only by kernels that were exported."""
         gone: set[ast.FunctionDef] = set()
         exported_nodes = {f.node for f in self._functions if self._exports.get(f.name)}
         ran = {key for f in self._functions if f.node in exported_nodes for key in f.ran}
@@ -682,7 +684,7 @@ def _is_spread(grid: LaunchGrid, axis: int) -> bool:
 
 
 def _inside(names: Mapping[str, Any], function: _Function) -> Any:
-    """Return a kernel that is a method of a class."""
+    """Return the kernel of a function that is a method of a class in `names`; None otherwise."""
     for value in names.values():
         if isinstance(value, type) and isinstance(vars(value).get(function.name), Kernel):
             return vars(value)[function.name]

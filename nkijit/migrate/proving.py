@@ -50,9 +50,9 @@ def todays_names() -> Generator[None]:
 
 
 def run_migrated(path: Path, text: str) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """Run the text of a migrated file, which need not exist.
+    """Run `text` as the file `path`, which does not have to exist.
 
-    Statements that raise an exception do not prevent the comparison of kernels.
+    After a statement that raises an exception, the next statement is run.
 
     Returns:
         The names of the module, and the first lines of failing statements with their exceptions.

@@ -66,7 +66,7 @@ class TensorValue:
     keys: tuple[Key, ...] | None = None
     is_name: bool = False
     sizes: tuple[Amount | None, ...] | None = None
-    """The size of each dimension as an expression, if known without the keys."""
+    """The size of each dimension as an expression, if it is known apart from `keys`."""
     source: str = ""
     """The text of a tensor with the same dtype; by default `base`."""
     is_view: bool = False

@@ -32,7 +32,8 @@ class Defect:
     source: str
     """The public document that reports the defect."""
     calls: frozenset[str]
-    """The functions that have the defect, e.g. `nl.copy`; empty for an instruction itself."""
+    """The functions whose calls have the defect, e.g. `nl.copy`; empty if all instructions have it.
+    """
 
     @property
     def affected(self) -> str:

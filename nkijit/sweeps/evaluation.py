@@ -165,5 +165,5 @@ class Evaluation:
 
 
 def _specs(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Replace tensors by their types."""
+    """Replace tensors by their `TensorSpec` (shape and dtype)."""
     return dict(map_tensors(values, lambda name, value, spec: spec))

@@ -35,7 +35,7 @@ class ExecutorError(RuntimeError):
 
 @dataclass(frozen=True)
 class Died:
-    """The outcome of a task that raised an error or killed its process twice."""
+    """The outcome of a task that failed twice: it raised an exception or killed its process."""
 
     error: BaseException
 

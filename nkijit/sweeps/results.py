@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from optuna import Study
 
 Measure = Callable[[Cost], float]
-"""An objective to minimise."""
+"""An objective: a function of a cost, whose value is minimised."""
 
 
 def _peak(name: str) -> Measure:

@@ -48,9 +48,10 @@ def sweep(
 ) -> Sweep:
     """Predict the variants of a kernel, in other processes, and find the best.
 
-    A variant is a value for each argument in `space`: all points of the grid, or those that an
-    Optuna sampler chooses. A variant with errors, or that raises an exception or kills its process,
-    is a result as well. Order and results of a grid do not depend on the number of processes.
+    A variant has a value for each argument in `space`. The variants are all points of the grid, or
+    the points that an Optuna sampler chooses. A variant with errors, or that raises an exception or
+    kills its process, is a result as well. Order and results of a grid do not depend on the number
+    of processes.
     `print` the result for a table; `.best.point` has the best arguments.
 
     Args:
@@ -141,7 +142,6 @@ def _progress(name: str) -> AbstractContextManager[Callable[[float], None]]:
 def _workers(
     executor: Executor | str | None, count: int | None, timeout: float | None
 ) -> AbstractContextManager[Workers]:
-    """Provide the workers that run the variants."""
     if isinstance(executor, str) or is_of_dask(executor):
         return workers_of_dask(executor, count, timeout)
     return workers_of(executor, count, timeout)

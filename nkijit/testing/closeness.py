@@ -36,7 +36,8 @@ def assert_close(
 
         u(dtype) · |reference| + (depth · u(float32) + roundings · u(intermediate)) · scale
 
-    plus half of the smallest number, where u is half of the distance between 1 and the next number.
+    plus half of the dtype's smallest positive number. u is half of the distance between 1 and the
+    next number of a dtype.
 
     Args:
         actual: an array of NumPy, PyTorch or JAX; or a tuple, list or dict of arrays, as kernels
