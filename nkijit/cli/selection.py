@@ -76,7 +76,7 @@ class Tracing:
 
     @property
     def denial(self) -> Denial:
-        """The warnings that count as errors by `--deny`. Raises UsageError."""
+        """The warnings that `--deny` turns into errors. Raises UsageError for unknown warnings."""
         try:
             return Denial(tuple(self.deny or ()))
         except ValueError as error:
@@ -124,7 +124,7 @@ class Selection(Tracing):
         return kernels
 
     def with_all_warnings(self) -> list[TracedKernel]:
-        """Return the kernels as `traced` does, also those with denied warnings."""
+        """Return the kernels as `traced` does, but allow denied warnings."""
         if self.is_ir:
             return launched(self.module((KernelOp,)))
         chosen = self.chosen()
@@ -133,7 +133,7 @@ class Selection(Tracing):
             return [chosen.kernel.trace(**arguments)]
 
     def reported(self, found: Findings) -> Findings:
-        """Return findings without suppressed ones, and with denied warnings as errors."""
+        """Return the findings that are not suppressed; denied warnings become errors."""
         return Findings(self.denial.applied(found)) if self.is_ir else self.chosen().reported(found)
 
     def one(self) -> TracedKernel:

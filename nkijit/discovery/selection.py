@@ -56,7 +56,7 @@ class Chosen:
     entry: KernelConfig
     """The configuration of this kernel in `config`."""
     deny: tuple[str, ...] = ()
-    """Selectors of the request for warnings that count as errors."""
+    """The request's selectors of warnings that count as errors."""
 
     @property
     def label(self) -> str:
@@ -116,10 +116,9 @@ class Chosen:
         return Denial((*self.deny, *self.config.deny.selectors))
 
     def reported(self, found: Iterable[Diagnostic]) -> Findings:
-        """Return the findings that the project does not suppress, denied warnings as errors.
+        """Return the findings that the project does not suppress; denied warnings become errors.
 
-        Duplicates are removed: several sets of arguments cause equal findings, also about comments
-        that suppress nothing.
+        Duplicates, which several sets of arguments cause, are removed.
         """
         shown = (d for d in dict.fromkeys(found) if d.rule.id not in self.config.suppress)
         return Findings(self.denial.applied(shown))

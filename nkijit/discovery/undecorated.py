@@ -1,4 +1,4 @@
-"""Functions that call the API of kernels, but are no kernels: their decorator is missing."""
+"""Detection of functions that call NKI's API but lack the decorator of a kernel."""
 
 from __future__ import annotations
 

@@ -356,7 +356,7 @@ class Body:
             self._add_statement(op, call)
 
     def _varied_fields(self, op: NisaOp) -> dict[str, Any] | None:
-        """Return the values of fields that differ between iterations."""
+        """Return the values, by name, of the fields that differ between iterations; else None."""
         found: dict[str, Any] = {}
         for name, numbers in varying(op).items():
             field = name.removesuffix("?")

@@ -118,19 +118,20 @@ def text_of(cls: type[Any], name: str) -> str:
 
 
 def words(text: str) -> frozenset[str]:
-    """Split a text into names."""
+    """Return the names in a text that separates them by spaces."""
     return frozenset(text.split())
 
 
 _ALL_CONSTANT = ("nkijit", "_pytest", "ml_dtypes", "typing_extensions", "xdsl")
-"""Packages with constant modules only. Pytest inserts calls of `_pytest` into tests' asserts."""
+"""Packages whose members do not vary (see `varies`). Pytest inserts calls of `_pytest` in asserts.
+"""
 _PACKAGES = (*_ALL_CONSTANT, "jax", "jaxlib", "numpy", "scipy", "torch")
 """Packages whose code users do not change; all other packages may contain kernels and settings."""
 
 
 @functools.lru_cache(maxsize=4096)
 def is_constant_module(module: ModuleType) -> bool:
-    """Whether a module belongs to Python, to nkijit or to a package of `_PACKAGES`."""
+    """Whether users do not change a module: it is Python's, nkijit's or of one of `_PACKAGES`."""
     name = vars(module).get("__name__")
     if not isinstance(name, str) or sys.modules.get(name) is not module:
         return False

@@ -130,7 +130,7 @@ def parse_ir(
         context: the xDSL context with the dialects.
         text: the IR.
         name: the name of the file that the text comes from.
-        implicit_module: wrap a text without a module in one.
+        implicit_module: wrap the operations of a text without a module in a module.
         verify: run xDSL's verification of all operations.
         lines_before: the number of lines of the file before the text.
         rolled: retain `nki.repeat`, which only `reroll` and `unroll` accept. By default it is

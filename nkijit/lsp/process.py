@@ -25,8 +25,8 @@ class Run:
     def next(self) -> Analysis | None:
         """Wait for the next analysis and return it; None after the last one.
 
-        If the process dies or exceeds its time limit, the last analysis says so in a problem or a
-        note.
+        If the process dies or exceeds its time limit, the last analysis has a problem or a note
+        about this.
         """
         try:
             found = self._process.next()

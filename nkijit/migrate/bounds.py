@@ -17,7 +17,7 @@ from nkijit.migrate.values import Ranges, TensorValue
 
 
 def bind(function: Callable[..., Any], node: ast.Call) -> dict[str, ast.expr]:
-    """Return the arguments of a call by name."""
+    """Return the argument expressions of a call, by the parameter names of `function`."""
     if any(isinstance(a, ast.Starred) for a in node.args) or any(
         k.arg is None for k in node.keywords
     ):

@@ -44,7 +44,7 @@ def buffer_of(rewriter: Rewriter, node: ast.expr) -> str:
 
 
 def create(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
-    """Rewrite `nl.ndarray`, `nl.zeros` and similar calls as the same call with another shape."""
+    """Rewrite `nl.ndarray`, `nl.zeros` and similar calls. Block dimensions become nested lists."""
     found = rewriter.api(node.func)
     assert found is not None
     name = found[1]

@@ -149,9 +149,9 @@ def _extra(
 def _forms(
     name: str, events: Sequence[ObservedEvent], node: ast.AST
 ) -> tuple[str, list[tuple[str, tuple[str, str]]]]:
-    """Return a call's main instruction by name, and the operands that were copied before it.
+    """Return the name of a call's main instruction, and the operands that were copied before it.
 
-    A copied operand is (operand, (dtype, buffer)).
+    A copied operand is (name of the operand, (dtype, buffer) of the copy).
 
     Raises:
         NoRewriteError: the call emitted other instructions.
@@ -363,7 +363,7 @@ def affine_select(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | 
 
 
 def _predicate(rewriter: Rewriter, node: ast.expr) -> tuple[Index, str]:
-    """Return the expression that is compared with 0, and the operator."""
+    """Convert a comparison to a comparison with 0: returns its left side and its operator."""
     mask = rewriter.value(node)
     if not isinstance(mask, Mask) or len(mask.comparisons) != 1 or mask.conditions:
         raise NoRewriteError("a predicate that is not one comparison of index expressions", node)

@@ -242,7 +242,10 @@ class _Migrator:
             self._observed.variables[place] |= variables
 
     def _decide(self) -> None:
-        """Rewrite the functions that ran. A kernel with a failing function will be exported."""
+        """Rewrite the functions that ran.
+
+        A kernel that uses a function without a rewrite gets a `problem`, and is exported.
+        """
         self._rewritten: dict[ast.FunctionDef, FunctionRewriter] = {}
         self._grids: dict[str, tuple[int, ...]] = {}
         self._module = Module(self._source, self._names, self._observed)

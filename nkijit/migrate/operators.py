@@ -144,7 +144,7 @@ def function(
 
 
 def _parameters(events: Sequence[ObservedEvent]) -> list[str]:
-    """Return the observed parameter names of the operands."""
+    """Return the names of the parameters for the operands, as recorded."""
     names = events[-1].arguments
     return ["self", "other"] if "self" in names and "other" in names else ["x", "y"]
 

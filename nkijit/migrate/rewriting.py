@@ -214,7 +214,7 @@ class Rewriter(ABC):
         raise NoRewriteError("an index expression or a mask outside of an index", node)
 
     def amount(self, node: ast.expr) -> Amount:
-        """Return the integer that an expression computes."""
+        """Return an integer expression as an `Amount`."""
         return Amount.of(one_line(self.text(node)))
 
     def spliced(self, node: ast.AST) -> str:
@@ -252,7 +252,7 @@ class Rewriter(ABC):
         return value
 
     def bound(self, value: TensorValue, hint: str) -> TensorValue:
-        """Return a tensor value that can be indexed: results of calls get a variable."""
+        """Return a tensor value that can be indexed: assign the result of a call to a variable."""
         if value.is_name or value.keys is not None or value.is_view:
             return value
         name = self.fresh(hint)

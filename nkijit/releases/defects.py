@@ -26,7 +26,7 @@ class Defect:
     fixed: Release | None
     """The release that fixes the defect; None if no document reports a fix."""
     text: str
-    """The consequence for an instruction."""
+    """The defect in words, for the message of its findings."""
     help: str
     """How to avoid the defect."""
     source: str

@@ -126,7 +126,7 @@ class Evaluation:
         return None
 
     def task(self, question: Question, workers: Workers) -> tuple[Any, ...]:
-        """Return the function that computes the answer to a query, and its arguments."""
+        """Return a task: the function that computes the answer to a query, and its arguments."""
         payload = workers.share(self._payload)
         if question.reference is None:
             return predict, payload, question.candidate.packed

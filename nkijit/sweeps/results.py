@@ -63,7 +63,7 @@ class Variant(ShownFields):
     """A point of the space, with its results."""
 
     number: int
-    """The variant's index in the grid, from 0, or the number of its trial."""
+    """The variant's index in the grid, from 0; with a sampler, the number of its trial."""
     point: Point
     """The values of the swept arguments."""
     cost: Cost

@@ -61,8 +61,8 @@ def sweep(
             possible as well.
         objective: the figure to minimise: "time", "high" (the slow end of its range), "sbuf",
             "psum" or "instructions"; or "mfu", which is maximised; or a function of a `Cost` to
-            minimise. Of several objectives, the first determines the best variant, and `.pareto`
-            has all variants that no other one beats.
+            minimise. With several objectives, the first determines the best variant, and `.pareto`
+            has the variants that no other variant beats in all of them.
         arguments: the other arguments; tensors as arrays, `TensorSpec` or text. Default: those of
             the kernel's first `@nkijit.example`.
         run: also run the variants, and compare their results with those of the first valid one.
