@@ -77,7 +77,7 @@ class _File:
         self._selection, self._path, self._find = selection, path, find
         self.original = self.text = text
         self._failed: set[str] | None = None
-        """Labels of the kernels that cannot be traced before any edit; None before the check."""
+        """Labels of the kernels that cannot be traced even without edits; None until checked."""
 
     def improve(self) -> list[str]:
         """Apply edits while each improves the text. Returns a line of output for each edit."""

@@ -169,7 +169,7 @@ class Selection(Tracing):
         return run_file(Path(path))
 
     def module(self, kinds: tuple[type[CoreProgram], ...]) -> ModuleOp:
-        """Parse the IR and keep only its programs of some kinds.
+        """Parse the IR and keep only its programs of the given kinds.
 
         Args:
             kinds: the classes of ops to keep (kernels, lowered programs).

@@ -9,7 +9,7 @@
 | `[…]`, `(…, …)`, `{name: …}` | a list, a tuple, a dictionary of any of these |
 | `@x.npy` | the array of a file |
 | `@args.py:name` | a member of a Python file, such as a dataclass of tensors or a function |
-| `random` | random data for a tensor whose shape is known from elsewhere |
+| `random` | random data for a tensor whose shape other settings give |
 
 Other text is an error. A word without quotes is not a string: it could be a mistyped `false`.
 """
@@ -57,7 +57,7 @@ class ArgumentTextError(ValueError):
 
 
 class Random:
-    """The argument `random`: random data for a tensor whose shape is known from elsewhere."""
+    """The argument `random`: random data for a tensor whose shape other settings give."""
 
     def __repr__(self) -> str:
         return "random"

@@ -54,7 +54,7 @@ class Iterations:
         return number.at(self._at)
 
     def numbers(self, numbers: Sequence[Affine]) -> list[int]:
-        """Return the values of several numbers."""
+        """Return the values of affine numbers in the current iteration."""
         return [self.number(number) for number in numbers]
 
     def end(self, number: Affine) -> str:

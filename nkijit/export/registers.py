@@ -135,7 +135,7 @@ class Escape:
 
 
 def escape_of(register: SSAValue, creator: NisaOp) -> Escape | None:
-    """Return the loops that a function's result register escapes from, or None."""
+    """Return the `Escape` of a register from the loops around `creator`; None if it has none."""
     loops = [op for op in _around(creator) if isinstance(op, (ForOp, WhileOp))]
     users = [use.operation for use in register.uses]
     left = [loop for loop in loops if not all(loop.is_ancestor(user) for user in users)]
@@ -154,7 +154,7 @@ def _around(op: Operation) -> Iterator[Operation]:
 
 
 def initial_move(op: RegisterOp) -> RegisterMoveOp | None:
-    """Return the move instruction directly after a register's allocation that sets a constant."""
+    """Return the move of a constant directly after a register's allocation; None without one."""
     move = op.next_op
     if not isinstance(move, RegisterMoveOp) or move.required("dst") is not op.result:
         return None

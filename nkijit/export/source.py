@@ -77,7 +77,7 @@ def _kernel(cores: Sequence[KernelOp], taken: Names, *, loops: bool) -> _Kernel:
 
 
 _LONG = 0.8
-"""A text is shorter than another if its number of statements is at most this fraction of theirs."""
+"""A text counts as shorter if it has at most this fraction of the other text's statements."""
 
 
 class _Kernel:

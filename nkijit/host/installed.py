@@ -89,8 +89,7 @@ _HEAP_TYPE = 1 << 9
 
 
 PYTHONS_METACLASSES = frozenset((type, abc.ABCMeta, EnumMeta))
-"""Python's metaclasses. Their classes are compared by identity; other metaclasses may define `==`.
-"""
+"""Python's metaclasses, which compare classes by identity. Others may define `__eq__`."""
 
 _T = TypeVar("_T")
 
@@ -98,7 +97,8 @@ _T = TypeVar("_T")
 def per_class(function: Callable[[type[Any]], _T]) -> Callable[[type[Any]], _T]:
     """Cache a pure function of classes.
 
-    Classes with other metaclasses are not cached: they may compare equal to another class.
+    A class whose metaclass is not in `PYTHONS_METACLASSES` may equal another class, so its result
+    is not cached.
     """
     remembered = functools.lru_cache(maxsize=1024)(function)
 
@@ -131,7 +131,7 @@ _PACKAGES = (*_ALL_CONSTANT, "jax", "jaxlib", "numpy", "scipy", "torch")
 
 @functools.lru_cache(maxsize=4096)
 def is_constant_module(module: ModuleType) -> bool:
-    """Whether users do not change a module: it is Python's, nkijit's or of one of `_PACKAGES`."""
+    """Whether a module is one that users do not change: of Python, nkijit or `_PACKAGES`."""
     name = vars(module).get("__name__")
     if not isinstance(name, str) or sys.modules.get(name) is not module:
         return False
@@ -262,7 +262,7 @@ BY_VALUE = frozenset(
 )
 """The `id` of each class whose objects are compared by value.
 
-A set of classes would call `__eq__` of users' metaclasses.
+A set of classes could not be used: look-ups would call `__eq__` of users' metaclasses.
 """
 SCALARS = BY_VALUE | {id(float), id(complex)}
 """The `id` of each class whose objects are constants: `BY_VALUE`, float and complex."""

@@ -349,7 +349,7 @@ class _Parser(Parser):
         return found
 
     def _check_affine(self, start: Position) -> None:
-        """Limit the length of an affine map, because the tree of a sum is as deep as its length."""
+        """Limit the length of an affine map: the syntax tree of a sum is as deep as it is long."""
         if self.pos - start > MAX_AFFINE_CHARACTERS:
             self.raise_error(_TOO_DEEP, start)
 

@@ -20,9 +20,9 @@ class Settings:
     delay: float = 0.3
     """Seconds without a change before a file is analysed."""
     timeLimit: float = 30.0  # noqa: N815, as in the protocol
-    """Seconds per analysis of a file."""
+    """The time limit of an analysis, in seconds."""
     memoryLimit: int = 8192  # noqa: N815
-    """MiB per analysis of a file."""
+    """The memory limit of an analysis, in MiB."""
     inlayHints: bool = True  # noqa: N815
     codeLens: bool = True  # noqa: N815
 

@@ -58,7 +58,7 @@ class Crop:
 
     @property
     def is_whole(self) -> bool:
-        """Whether there is no mask."""
+        """Whether the whole tile is selected, because there is no mask."""
         return not self.ranges
 
 

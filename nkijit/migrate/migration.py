@@ -687,7 +687,7 @@ def _is_spread(grid: LaunchGrid, axis: int) -> bool:
 
 
 def _inside(names: Mapping[str, Any], function: _Function) -> Any:
-    """Return the kernel of a function that is a method of a class in `names`; None otherwise."""
+    """If a function is a method of a class in `names`, return its kernel; otherwise None."""
     for value in names.values():
         if isinstance(value, type) and isinstance(vars(value).get(function.name), Kernel):
             return vars(value)[function.name]

@@ -156,7 +156,7 @@ class Results:
 
     @cached_property
     def pareto(self) -> tuple[Variant, ...]:
-        """The variants that no other variant beats in all objectives, by the first objective.
+        """The variants that no other variant beats in all objectives, ordered by the first one.
 
         With a single objective, the Pareto front is that of time and SBUF, the fastest first.
         """

@@ -170,7 +170,7 @@ def only_warn() -> None:
 
 @contextmanager
 def quiet() -> Generator[None]:
-    """Suppress Optuna's warnings about itself.
+    """Suppress Optuna's warnings about experimental features and ignored constraints.
 
     Raises:
         SamplerError: the sampler lacks a package.
