@@ -52,10 +52,7 @@ def _generation(function: FunctionType) -> str:
 
 
 def _decorator(module: ModuleType, generation: str) -> str:
-    """Return the text of the decorator; `generation` is the name of the API package.
-
-    If the file has not imported the package, the text includes the import.
-    """
+    """Return the text of the decorator, with the import of the API package if it is missing."""
     for name, value in vars(module).items():
         if isinstance(value, ModuleType) and value.__name__ == generation:
             return f"@{name}.jit"

@@ -205,10 +205,7 @@ class Body:
     def _varied_view(
         self, view: ViewOp, differing: Mapping[str, Sequence[Affine]]
     ) -> tuple[AccessPattern, DynamicPart | None]:
-        """Return a view's access pattern and dynamic part in the current iteration.
-
-        `differing` maps each property that differs between iterations to its numbers.
-        """
+        """Return a view's access pattern and dynamic part in the current iteration (`_varied`)."""
         attrs = self._varied(view, differing)
         numbers = {
             name: attr.value.data for name, attr in attrs.items() if isinstance(attr, IntegerAttr)

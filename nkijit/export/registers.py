@@ -107,7 +107,6 @@ def _maker_of(value: SSAValue) -> NisaOp | None:
 
 
 def _writers_of(register: SSAValue) -> list[NisaOp]:
-    """Return the instructions that write a register."""
     users = (use.operation for use in register.uses)
     found = (op for op in users if isinstance(op, NisaOp))
     return [
@@ -209,7 +208,6 @@ def loop_start(loop: WhileOp) -> RegisterMoveOp | None:
 
 
 def _is_silent(op: Operation) -> bool:
-    """Whether an operation writes no register."""
     if isinstance(op, RepeatOp):
         return all(map(_is_silent, op.body.block.ops))
     return isinstance(op, _SILENT)

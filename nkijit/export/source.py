@@ -113,7 +113,6 @@ class _Kernel:
         return found
 
     def lines(self, *, comments: bool) -> Iterable[str]:
-        """Yield the lines of the definition."""
         parameters = ", ".join(f"{name}: nl.NkiTensor" for name in self.arguments)
         yield "@nki.jit"
         yield from wrapped(f"def {self.name}({parameters}) -> {self._result()}:")

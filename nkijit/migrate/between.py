@@ -105,14 +105,9 @@ class ReleaseRewriter:
                     self._removed(node, at, release.removes[row], row, release)
 
     def _removed(self, node: ast.Call, at: int, advice: str, row: str, release: Release) -> None:
-        """Delete the keyword `at` of a call if it has no replacement; otherwise report it.
+        """Delete the keyword `at` of a call, or report it with `advice`.
 
-        Args:
-            node: the call.
-            at: the index of the keyword argument that `release` has removed.
-            advice: the replacement in the table of releases.
-            row: the argument's row in this table.
-            release: the release.
+        `release` has removed this argument; `row` is its row in the table of releases.
         """
         keyword = node.keywords[at]
         if not advice.strip().startswith(_LEFT_OUT):

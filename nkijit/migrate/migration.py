@@ -55,7 +55,6 @@ class _Variant:
 
     @property
     def grid(self) -> LaunchGrid | None:
-        """The grid of the kernel's launch."""
         kernel: Any = self.kernel
         return kernel.launch_grid
 
@@ -194,7 +193,6 @@ class _Migrator:
     # ---------------------------------------------------------------- the steps
 
     def migrated(self) -> Migration:
-        """Return the result of the migration."""
         for function in self._functions:
             self._observe(function)
         self._decide()

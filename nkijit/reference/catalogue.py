@@ -362,7 +362,6 @@ def _rule_as_markdown(rule: RuleText) -> str:
 
 
 def _pair_as_markdown(rule_id: str) -> list[str]:
-    """Return the kernels of a rule as fenced blocks."""
     pair = pair_of(rule_id)
     if pair is None:
         return []

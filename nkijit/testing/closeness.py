@@ -136,8 +136,6 @@ def _scale_of(reference: Array) -> Array:
 
 
 class _Comparison:
-    """The comparison of one array with its reference."""
-
     def __init__(
         self,
         name: str,
@@ -202,7 +200,6 @@ class _Comparison:
         return " + ".join(term for term in terms if term)
 
     def _not_finite(self) -> list[str]:
-        """Describe wrong NaN and infinities."""
         nan, expected = np.isnan(self.actual), np.isnan(self.reference)
         infinite, meant = np.isinf(self.actual), np.isinf(self.reference)
         wrong = self.wrong

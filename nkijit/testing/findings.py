@@ -89,8 +89,6 @@ def assert_no_findings(
 
 @dataclass(frozen=True)
 class _Expected:
-    """A finding that a test expects."""
-
     text: str
     rule: str
     file: str
