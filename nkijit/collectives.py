@@ -132,7 +132,8 @@ def all_gather(
 
     Args:
         srcs: tensors, all in HBM, or one (P, N) tile in SBUF.
-        dsts: for each of `srcs` a tensor that is larger by the number of ranks in a group.
+        dsts: for each of `srcs` a tensor whose `collective_dim` is larger by a factor of the number
+            of ranks in a group.
         replica_group: the groups.
         collective_dim: the dimension; 0 in HBM, 0 or 1 in SBUF.
         priority: 0 (first) to 3, NeuronCore-v4 and newer.
@@ -252,11 +253,12 @@ def reduce_scatter(
     priority: int | None = None,
     name: str | None = None,
 ) -> NkiInstruction:
-    """Reduce the `srcs` of all ranks of a group, and write to `dsts` of each rank its part.
+    """Reduce the `srcs` of all ranks of a group, and write each rank's part to its `dsts`.
 
     Args:
         srcs: tensors, all in HBM, or one (P, N) tile in SBUF.
-        dsts: for each of `srcs` a tensor that is smaller by the number of ranks in a group.
+        dsts: for each of `srcs` a tensor whose `collective_dim` is smaller by a factor of the
+            number of ranks in a group.
         replica_group: the groups.
         collective_dim: the dimension that is split, 0.
         op: nl.add, nl.minimum or nl.maximum; in float32, in the order of the group.
@@ -537,7 +539,7 @@ def rank_id(name: str | None = None) -> VirtualRegister:
 
 
 class _Prepared(NkiInstruction):
-    """A prepare instruction, with the arguments for its trigger."""
+    """The handle of a prepare instruction, with the arguments for its trigger instruction."""
 
     __slots__ = ("arguments", "trigger")
 

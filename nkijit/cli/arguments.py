@@ -85,7 +85,7 @@ def call_arguments(
 ) -> dict[str, Any]:
     """Return the arguments of a call: arrays from files, values, and random data for other tensors.
 
-    `-a x=128x512:bfloat16` together with `-i x=x.npy` gives the data type of the file's bits.
+    With `-a x=128x512:bfloat16` and `-i x=x.npy`, the bits in the file are read as bfloat16.
     """
     static = dict(values)
     free = [n for n in kernel.signature.parameters if n not in arrays]

@@ -14,7 +14,7 @@ from nkijit.cli.selection import FILE_HELP, Selection, Tracing
 from nkijit.discovery.python_files import defines_kernels
 
 _LEFT_OUT = frozenset({"__pycache__", "build", "dist", "node_modules", "site-packages", "venv"})
-"""Names of folders with generated files or other projects' files, which are skipped."""
+"""Names of folders that are skipped: they contain generated files or other projects' files."""
 
 
 @dataclass(frozen=True, kw_only=True)

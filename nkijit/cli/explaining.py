@@ -12,7 +12,7 @@ from nkijit.discovery.errors import UsageError
 from nkijit.reference import catalogue
 
 TOPICS = {"arguments": "nkijit.discovery.argument_text"}
-"""Modules with a docstring that documents the syntax of an option."""
+"""Maps each topic of `nkijit explain` to the module whose docstring explains it."""
 
 
 def explain(

@@ -29,15 +29,15 @@ _MOST_TOGETHER = 20
 def fix_file(selection: Selection, find: Callable[[Sequence[Chosen]], Found]) -> list[str]:
     """Apply the edits of a file's findings and write the file. Returns a line for each edit.
 
-    An edit is applied if its finding vanishes and no other finding appears, except for warnings
-    where an error vanishes. An edit that only lets tracing reach the next error is applied together
-    with the edit of that error.
+    An edit is applied if its finding vanishes and no new finding appears. New warnings are allowed
+    in a kernel that had errors. An edit that causes other new findings is applied together with the
+    edits that fix them, or not at all.
 
     Args:
         selection: the kernels of a Python file.
         find: returns the findings of kernels.
 
-    Raises UsageError for other files, and for a file that changes in the meantime.
+    Raises UsageError if the file is not a Python file, or is changed by another program.
     """
     path = Path(split_kernel(selection.file)[0])
     if selection.file == STANDARD_INPUT or selection.is_ir or not path.is_file():
@@ -77,7 +77,7 @@ class _File:
         self._selection, self._path, self._find = selection, path, find
         self.original = self.text = text
         self._failed: set[str] | None = None
-        """Labels of the kernels that cannot be traced, at first."""
+        """Labels of the kernels that cannot be traced even without edits; None until checked."""
 
     def improve(self) -> list[str]:
         """Apply edits while each improves the text. Returns a line of output for each edit."""
@@ -104,7 +104,10 @@ class _File:
         return fix is not None and fix.span.start.file == str(self._path)
 
     def _check(self, text: str) -> Found | None:
-        """Return the findings of a text; None if a kernel fails that did not fail at first."""
+        """Return the findings of a text.
+
+        Returns None if the text cannot be executed, or an edit makes the trace of a kernel fail.
+        """
         path, name = split_kernel(self._selection.file)
         request = KernelRequest(
             self._selection.values, self._selection.target, self._selection.cores
@@ -131,7 +134,9 @@ class _File:
         edits: tuple[tuple[Fix, Diagnostic], ...],
         finding: Diagnostic,
     ) -> _Better | None:
-        """Apply the edit of a finding, and further edits if tracing then reaches new mistakes.
+        """Apply the edit of a finding, and the edits of new findings until none is left.
+
+        Returns None if this does not improve the text.
 
         Args:
             text: the text so far.

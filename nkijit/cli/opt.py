@@ -38,9 +38,9 @@ class _Shown(StringIO):
 
 
 class _Driver(xDSLOptMain):
-    """The driver with nkijit's checks of the input. Output files are written when it has finished.
+    """xDSL's driver with nkijit's checks of the input.
 
-    An error therefore does not leave a partial file.
+    Output files are written at the end, so that an error does not leave a partial file.
     """
 
     def get_input_stream(self) -> tuple[IO[bytes], str]:

@@ -21,7 +21,7 @@ from nkijit.passes.compile.schedules import Schedule
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command whose parameters are options: each group is replaced by its fields."""
+    """Return a command in which each parameter that is a group of options becomes its fields."""
     groups: dict[str, Any] = {}
     parameters: list[Parameter] = []
     for name, parameter in signature(command, eval_str=True).parameters.items():

@@ -76,17 +76,16 @@ class Tracing:
 
     @property
     def denial(self) -> Denial:
-        """The warnings that count as errors by `--deny`. Raises UsageError."""
+        """The warnings that `--deny` turns into errors. Raises UsageError for unknown warnings."""
         try:
             return Denial(tuple(self.deny or ()))
         except ValueError as error:
             raise UsageError(f"--deny: {error}") from None
 
     def of(self, file: str) -> Selection:
-        """Return the kernels of one of the two files that a command compares.
+        """Return the selection for one of the two files that a command compares.
 
-        For a .mlir file, which contains traced kernels, the options are ignored: they apply to the
-        other file.
+        The selection of a .mlir file has no options, because the file contains traced kernels.
         """
         if _is_ir(file):
             return Selection(file=file)
@@ -125,7 +124,7 @@ class Selection(Tracing):
         return kernels
 
     def with_all_warnings(self) -> list[TracedKernel]:
-        """Return the kernels as `traced` does, also those with denied warnings."""
+        """Return the kernels as `traced` does, but allow denied warnings."""
         if self.is_ir:
             return launched(self.module((KernelOp,)))
         chosen = self.chosen()
@@ -134,7 +133,7 @@ class Selection(Tracing):
             return [chosen.kernel.trace(**arguments)]
 
     def reported(self, found: Findings) -> Findings:
-        """Return findings without suppressed ones, and with denied warnings as errors."""
+        """Return the findings that are not suppressed; denied warnings become errors."""
         return Findings(self.denial.applied(found)) if self.is_ir else self.chosen().reported(found)
 
     def one(self) -> TracedKernel:
@@ -170,13 +169,13 @@ class Selection(Tracing):
         return run_file(Path(path))
 
     def module(self, kinds: tuple[type[CoreProgram], ...]) -> ModuleOp:
-        """Parse the IR and keep only its programs of some kinds.
+        """Parse the IR and keep only its programs of the given kinds.
 
         Args:
             kinds: the classes of ops to keep (kernels, lowered programs).
 
-        If FILE:KERNEL names a kernel, programs of other launches are dropped as well. Raises
-        UsageError when none remains.
+        If FILE:KERNEL names a kernel, programs of other kernels are dropped as well. Raises
+        UsageError when no program remains.
         """
         path, name = split_kernel(self.file)
         if self.arg or self.target or self.cores:

@@ -162,12 +162,10 @@ class _Checker:
 
     @property
     def findings(self) -> list[KernelFindings]:
-        """The findings of each kernel."""
         return [kernel for each in self._checked for kernel in each.kernels]
 
     @property
     def errors(self) -> int:
-        """The number of errors."""
         return sum(found.findings.errors for found in self.findings)
 
     def found_in(self, kernels: Sequence[Chosen]) -> list[tuple[str, Diagnostic]]:
@@ -181,7 +179,6 @@ class _Checker:
         return found
 
     def files(self, files: Files) -> None:
-        """Check all kernels of files and folders."""
         selections = files.selections()
         several = len(selections) > 1 or files.has_folder
         with progress_bar("kernels") as update:
@@ -252,7 +249,6 @@ class _Checker:
         return "\n".join(as_text(lines) for lines in self._lines())
 
     def show(self) -> None:
-        """Print all findings and the kernels that were checked."""
         for lines in self._lines():
             print(as_ansi(lines) if has_colours(sys.stdout) else as_text(lines))
 

@@ -9,7 +9,7 @@
 | `[…]`, `(…, …)`, `{name: …}` | a list, a tuple, a dictionary of any of these |
 | `@x.npy` | the array of a file |
 | `@args.py:name` | a member of a Python file, such as a dataclass of tensors or a function |
-| `random` | random data for a tensor whose shape is known from elsewhere |
+| `random` | random data for a tensor whose shape other settings give |
 
 Other text is an error. A word without quotes is not a string: it could be a mistyped `false`.
 """
@@ -57,7 +57,7 @@ class ArgumentTextError(ValueError):
 
 
 class Random:
-    """The argument `random`: random data for a tensor whose shape is known from elsewhere."""
+    """The argument `random`: random data for a tensor whose shape other settings give."""
 
     def __repr__(self) -> str:
         return "random"
@@ -102,7 +102,7 @@ def argument_of(text: str, folder: Path | None = None) -> Any:
 
 
 def written_argument(value: Any, folder: Path) -> Any:
-    """Parse the strings in a value from a file with `argument_of`, also those in containers.
+    """Apply `argument_of` to the strings in a value, including strings in containers.
 
     Raises ArgumentTextError for strings that cannot be parsed. Example:
     `written_argument(["4x8:int8", 2], Path())` is `[TensorSpec((4, 8), "int8"), 2]`.
@@ -114,7 +114,7 @@ def with_tensors(value: Any) -> Any:
     """Replace strings such as `4x8:int8` in a call's argument by a `TensorSpec`.
 
     Strings in containers are replaced as well; other strings are unchanged. Raises ValueError for a
-    string with the form of a tensor that cannot be parsed. Example:
+    string that looks like a tensor but cannot be parsed. Example:
     `with_tensors(["4x8:int8", "fast"])` is
     `[TensorSpec((4, 8), "int8"), "fast"]`.
     """

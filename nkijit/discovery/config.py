@@ -59,7 +59,7 @@ class Config:
     )
     """The configuration of each kernel, by (file, kernel's name).
 
-    The name is None if the entry names only the file, for its only kernel.
+    The name is None in an entry for the only kernel of a file.
     """
 
     def of(self, path: Path, name: str, *, alone: bool) -> KernelConfig:
@@ -183,7 +183,7 @@ class _Reader:
 
 
 def split_kernel(text: str) -> tuple[str, str | None]:
-    r"""Split `FILE:KERNEL` into path and name, None without a name. `C:\k.py` is a path."""
+    r"""Split `FILE:KERNEL` into path and name. The name is None if missing: `C:\k.py` is a path."""
     path, colon, name = text.rpartition(":")
     if colon and path and name.isidentifier() and not name.endswith((".py", ".mlir")):
         return path, name

@@ -19,14 +19,14 @@ from nkijit.tracing.tracebacks import is_defect
 
 
 class UsageError(Exception):
-    """An invalid request: of a command line, a configuration or an agent."""
+    """An invalid command line or configuration, or an invalid request of an agent."""
 
 
 def failure_of(error: BaseException) -> Failure:
     """Return the message for an exception, with a traceback of the user's files.
 
-    The message of an unintended exception of a library keeps the exception's type and the last
-    calls, and asks for a bug report.
+    For an internal error of nkijit, the message also has the last calls inside libraries, and asks
+    for a bug report.
     """
     message, where = _message_of(error)
     if is_defect(error):
@@ -66,14 +66,14 @@ def _message_of(error: BaseException) -> tuple[str, tuple[Position, ...]]:
 
 
 def _user_frames(error: BaseException) -> list[traceback.FrameSummary]:
-    """Return the frames of an exception's traceback that are of the user's code."""
+    """Return those frames of an exception's traceback that execute the user's code."""
     shown = traceback.extract_tb(error.__traceback__)
     frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
     return [entry for entry, frame in zip(shown, frames, strict=True) if not _is_of_library(frame)]
 
 
 def _is_of_library(frame: FrameType) -> bool:
-    """Whether a frame is of a library, or of code that a library creates."""
+    """Whether a frame executes code of a library, or code that a library has generated."""
     file = frame.f_code.co_filename
     if file == "<string>":
         file = str(frame.f_globals.get("__file__", file))

@@ -64,8 +64,8 @@ def example(**arguments: Any) -> Callable[[_Function], _Function]:
             file). Other values, such as an array or `nkijit.TensorSpec`, are the arguments
             themselves.
 
-    Editors use the examples, and commands without `-a`. Several decorators give several examples.
-    Calls of the kernel ignore them. The decorator raises ArgumentTypeError when it is not applied
+    Editors, and commands without `-a`, use the examples; calls of the kernel ignore them. Several
+    decorators give several examples. The decorator raises ArgumentTypeError when it is not applied
     to a function. A string that cannot be parsed is reported when the example is used.
 
     Example:

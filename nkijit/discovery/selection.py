@@ -56,11 +56,11 @@ class Chosen:
     entry: KernelConfig
     """The configuration of this kernel in `config`."""
     deny: tuple[str, ...] = ()
-    """Selectors of the request for warnings that count as errors."""
+    """The request's selectors of warnings that count as errors."""
 
     @property
     def label(self) -> str:
-        """The kernel in messages: `FILE:NAME`."""
+        """The text that names the kernel in messages: `FILE:NAME`."""
         return f"{self.path}:{self.name}"
 
     @property
@@ -116,10 +116,9 @@ class Chosen:
         return Denial((*self.deny, *self.config.deny.selectors))
 
     def reported(self, found: Iterable[Diagnostic]) -> Findings:
-        """Return the findings that the project does not suppress, denied warnings as errors.
+        """Return the findings that the project does not suppress; denied warnings become errors.
 
-        Duplicates are removed: several sets of arguments cause equal findings, also about comments
-        that suppress nothing.
+        Duplicates, which several sets of arguments cause, are removed.
         """
         shown = (d for d in dict.fromkeys(found) if d.rule.id not in self.config.suppress)
         return Findings(self.denial.applied(shown))
@@ -137,10 +136,10 @@ def chosen_of(
 
     Args:
         module: the executed file.
-        path: the file, for its project's configuration.
+        path: the path of the file, which determines the project's configuration.
         name: the only kernel to return; all by default.
         request: overrides the configuration.
-        shown: name of the file in messages, if not its path.
+        shown: name of the file in messages; by default its path.
 
     Raises UsageError when there is no kernel of this name, ConfigError for an invalid
     configuration.
@@ -227,7 +226,11 @@ def _is_of(kernel: Kernel, module: ModuleType) -> bool:
 
 
 def _merged(known: Mapping[str, Any], requested: Mapping[str, Any]) -> dict[str, Any]:
-    """Update arguments with the arguments of a request. `random` keeps the known tensor."""
+    """Update arguments with the arguments of a request.
+
+    If the request is `random`, the argument remains the known tensor. Raises UsageError if no
+    tensor of this name is known.
+    """
     for name, value in requested.items():
         if isinstance(value, Random) and name not in known:
             raise UsageError(

@@ -1,4 +1,4 @@
-"""Functions that call the API of kernels, but are no kernels: their decorator is missing."""
+"""Detection of functions that call NKI's API but lack the decorator of a kernel."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def without_decorator(module: ModuleType, name: str | None = None) -> str:
 
     Args:
         module: the executed file.
-        name: the function that is to be a kernel; by default all that use nl or nisa.
+        name: the name of a function; by default, all functions that use nl or nisa.
     """
     found = [
         f"{function.__name__}() at line {definition_of(function.__code__).line}"
@@ -39,7 +39,7 @@ def _functions(module: ModuleType) -> Iterator[FunctionType]:
 
 
 def _generation(function: FunctionType) -> str:
-    """Return the package of the API that a function uses; empty if it uses none."""
+    """Return the name of the API package that a function uses; empty if it uses none."""
     for name in function.__code__.co_names:
         value: Any = function.__globals__.get(name)
         module = api_module_of(value)
@@ -52,7 +52,7 @@ def _generation(function: FunctionType) -> str:
 
 
 def _decorator(module: ModuleType, generation: str) -> str:
-    """Return the decorator, by the name that the file has for the package of the API."""
+    """Return the text of the decorator, with the import of the API package if it is missing."""
     for name, value in vars(module).items():
         if isinstance(value, ModuleType) and value.__name__ == generation:
             return f"@{name}.jit"

@@ -158,7 +158,6 @@ class Body:
         return name
 
     def _operand(self, value: SSAValue) -> str:
-        """Return the expression of an operand."""
         name = self._named.get(value)
         if name is not None:
             return name
@@ -206,7 +205,7 @@ class Body:
     def _varied_view(
         self, view: ViewOp, differing: Mapping[str, Sequence[Affine]]
     ) -> tuple[AccessPattern, DynamicPart | None]:
-        """Return a view's access pattern and dynamic part in the current iteration."""
+        """Return a view's access pattern and dynamic part in the current iteration (`_varied`)."""
         attrs = self._varied(view, differing)
         numbers = {
             name: attr.value.data for name, attr in attrs.items() if isinstance(attr, IntegerAttr)
@@ -222,7 +221,10 @@ class Body:
     def _varied(
         self, op: Operation, differing: Mapping[str, Sequence[Affine]]
     ) -> dict[str, Attribute]:
-        """Return the properties of an operation in the current iteration."""
+        """Return the properties of an operation in the current iteration.
+
+        `differing` maps each property that differs between iterations to its numbers.
+        """
         return {
             name: join(attr, self._iterations.numbers(differing[name]))
             if name in differing
@@ -303,7 +305,10 @@ class Body:
         build: Callable[[], str],
         creator: Operation | None = None,
     ) -> None:
-        """Add a statement `name = …` for a value; without a name if no other statement uses it."""
+        """Add the statement `name = expression`, or the expression alone if `value` is not used.
+
+        `build` returns the expression. `otherwise` is the name for a value without a name hint.
+        """
         if is_used(value, creator or op):
             name = self._named.get(value) or self._name(value, otherwise)
             self._add_statement(op, lambda: f"{name} = {build()}")
@@ -348,7 +353,7 @@ class Body:
             self._add_statement(op, call)
 
     def _varied_fields(self, op: NisaOp) -> dict[str, Any] | None:
-        """Return the values of fields that differ between iterations."""
+        """Return the values, by name, of the fields that differ between iterations; else None."""
         found: dict[str, Any] = {}
         for name, numbers in varying(op).items():
             field = name.removesuffix("?")
@@ -365,7 +370,6 @@ class Body:
         return found or None
 
     def _scalar(self, op: NisaOp) -> str:
-        """Return the expression of a scalar."""
         if isinstance(op, RegisterLoadOp):
             return f"nisa.scalar_load({self._operand(op.required('src'))})"
         left, right = (self._term(op.required(name)) for name in ("data1", "data2"))
@@ -380,7 +384,7 @@ class Body:
         return source if is_register(value) else in_brackets(source)
 
     def _extra_arguments(self, op: NisaOp, function: Function) -> dict[str, str] | None:
-        """Return the function's arguments that the instruction in the IR does not have."""
+        """Return expressions for the parameters that no field of the instruction determines."""
         if not function.unknown:
             return None
         prepare = self._facts.prepares.get(op)

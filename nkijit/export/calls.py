@@ -136,7 +136,7 @@ def _argument(
 
 
 def list_source(values: Sequence[str], annotation: str) -> str:
-    """Return a list of tensors, nested if the API takes one list per channel."""
+    """Return the text of a list of tensors, nested if the API takes one list per channel."""
     nested = annotation.startswith("list[list[")
     return f"[{', '.join(f'[{value}]' if nested else value for value in values)}]"
 

@@ -57,7 +57,7 @@ def _dtype_source(dtype: DType) -> str:
 
 
 def _short_forms(array: _Array, dtype: str) -> Iterator[tuple[str, _Array]]:
-    """Yield short expressions with their values."""
+    """Yield candidates: a short NumPy expression, and the array that it creates."""
     shape, kind = array.shape, array.dtype
     if len(shape) == 2 and shape[0] == shape[1]:
         yield f"np.eye({shape[0]}, dtype={dtype})", np.eye(shape[0]).astype(kind)

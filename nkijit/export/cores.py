@@ -14,7 +14,7 @@ from nkijit.export.statements import Statement, is_function, scope_of
 
 _WORD = re.compile(r"\w+")
 CORE = "core"
-"""The variable with the number of the core."""
+"""The name of the variable that contains the number of the core."""
 
 
 def merged_programs(programs: Sequence[list[Statement]]) -> list[Statement]:

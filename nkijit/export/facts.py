@@ -1,4 +1,4 @@
-"""Facts about a whole kernel that the text of a statement depends on."""
+"""Facts about a whole kernel that are needed to write its statements."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _TRIGGERS: dict[type[Operation], type[Operation]] = {
 
 @dataclass
 class Facts:
-    """Information about the kernel that statements need, in addition to their operation."""
+    """Information about a kernel that is needed to write its operations as statements."""
 
     scalars: set[SSAValue] = field(default_factory=set[SSAValue])
     """Registers and induction variables that are `NkiScalar`s in Python."""
@@ -72,7 +72,7 @@ class Facts:
     labelled: dict[str, list[NisaOp]] = field(default_factory=dict[str, list[NisaOp]])
     """The instructions with a `name=`, by name."""
     awaited: set[Operation] = field(default_factory=set[Operation])
-    """Instructions that other instructions run after (`depends_on`)."""
+    """Instructions for which other instructions wait (`depends_on`)."""
     prepares: dict[Operation, NisaOp] = field(default_factory=dict[Operation, NisaOp])
     """The prepare instruction of each trigger."""
     triggers: dict[Operation, list[NisaOp]] = field(default_factory=dict[Operation, list[NisaOp]])

@@ -27,7 +27,7 @@ class Iterations:
     """The loops around a statement, and the current iteration."""
 
     constants: bool = False
-    """Whether to write `m + 0` for the index `m`, because the constant may differ by core."""
+    """Whether to write the index `m` as `m + 0`, because another core may have another constant."""
     _around: list[_Index] = field(default_factory=list[_Index])
     _at: dict[str, int] = field(default_factory=dict[str, int])
     _depends: bool = False
@@ -54,11 +54,11 @@ class Iterations:
         return number.at(self._at)
 
     def numbers(self, numbers: Sequence[Affine]) -> list[int]:
-        """Return the values of several numbers."""
+        """Return the values of affine numbers in the current iteration."""
         return [self.number(number) for number in numbers]
 
     def end(self, number: Affine) -> str:
-        """Return the expression of a number that depends on the loops around it."""
+        """Return a number as a Python expression of the indices of the loops around it."""
         names = {index.name: index.source for index in self._around}
         return affine_source(Affine.of(number.constant, ((names[n], s) for n, s in number.terms)))
 
@@ -103,7 +103,7 @@ class Iterations:
         return all(0 <= at[index.name] < index.end.at(at) for index in self._around)
 
     def _last(self) -> dict[str, int]:
-        """Return the last iteration of all loops."""
+        """Return the index of each loop in the last iteration, by the index's name."""
         at: dict[str, int] = {}
         for index in self._around:
             at[index.name] = max(0, index.end.at(at) - 1)

@@ -77,7 +77,6 @@ def _bracket(statement: str) -> tuple[int, int] | None:
 
 
 def _items(body: str) -> Iterator[str]:
-    """Yield the items of a bracket."""
     depth = start = 0
     for match in _TOKEN.finditer(body):
         token = match[0]

@@ -22,7 +22,7 @@ _INTEGER = re.compile(r"-?\d+")
 _IN_STRING = re.compile(r"\d+|\D+")
 
 _Samples = Mapping[str, tuple[str, str]]
-"""For each index, pairs of texts whose values of that index differ by one."""
+"""Maps each index to two texts: in the second text, the index is larger by one."""
 
 
 @dataclass(frozen=True, slots=True)

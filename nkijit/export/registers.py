@@ -107,7 +107,6 @@ def _maker_of(value: SSAValue) -> NisaOp | None:
 
 
 def _writers_of(register: SSAValue) -> list[NisaOp]:
-    """Return the instructions that write a register."""
     users = (use.operation for use in register.uses)
     found = (op for op in users if isinstance(op, NisaOp))
     return [
@@ -135,7 +134,7 @@ class Escape:
 
 
 def escape_of(register: SSAValue, creator: NisaOp) -> Escape | None:
-    """Return the loops that a function's result register escapes from, or None."""
+    """Return the `Escape` of a register from the loops around `creator`; None if it has none."""
     loops = [op for op in _around(creator) if isinstance(op, (ForOp, WhileOp))]
     users = [use.operation for use in register.uses]
     left = [loop for loop in loops if not all(loop.is_ancestor(user) for user in users)]
@@ -154,7 +153,7 @@ def _around(op: Operation) -> Iterator[Operation]:
 
 
 def initial_move(op: RegisterOp) -> RegisterMoveOp | None:
-    """Return the move instruction directly after a register's allocation that sets a constant."""
+    """Return the move of a constant directly after a register's allocation; None without one."""
     move = op.next_op
     if not isinstance(move, RegisterMoveOp) or move.required("dst") is not op.result:
         return None
@@ -163,7 +162,7 @@ def initial_move(op: RegisterOp) -> RegisterMoveOp | None:
 
 
 def is_plain(op: NisaOp) -> bool:
-    """Whether an instruction has no name and no edges."""
+    """Whether an instruction has no name and no ordering edges (`depends_on`)."""
     return not op.label and not op.runs_after
 
 
@@ -209,7 +208,6 @@ def loop_start(loop: WhileOp) -> RegisterMoveOp | None:
 
 
 def _is_silent(op: Operation) -> bool:
-    """Whether an operation writes no register."""
     if isinstance(op, RepeatOp):
         return all(map(_is_silent, op.body.block.ops))
     return isinstance(op, _SILENT)

@@ -50,7 +50,7 @@ def settled(kernel: KernelOp, *, tiles: bool = False) -> KernelOp:
 
 
 def _settle_register(op: Operation | Block, creator: Operation) -> None:
-    """Move a register's allocation to before the call that returns it, unless used earlier."""
+    """Move a register's allocation before the call that returns it, unless it is used earlier."""
     block = creator.parent
     if not isinstance(op, RegisterOp) or block is None:
         return

@@ -77,10 +77,7 @@ def _kernel(cores: Sequence[KernelOp], taken: Names, *, loops: bool) -> _Kernel:
 
 
 _LONG = 0.8
-"""The largest length of an alternative text, as a fraction of the length of the text it replaces.
-
-Lengths are numbers of statements.
-"""
+"""A text counts as shorter if it has at most this fraction of the other text's statements."""
 
 
 class _Kernel:
@@ -116,7 +113,6 @@ class _Kernel:
         return found
 
     def lines(self, *, comments: bool) -> Iterable[str]:
-        """Yield the lines of the definition."""
         parameters = ", ".join(f"{name}: nl.NkiTensor" for name in self.arguments)
         yield "@nki.jit"
         yield from wrapped(f"def {self.name}({parameters}) -> {self._result()}:")

@@ -208,7 +208,7 @@ def _keys(
 ) -> list[_Key] | None:
     """Return the subscript that selects elements of a dense tensor, or None.
 
-    `dynamic` is the dimension that the index counts in.
+    `dynamic` is the dimension along which the run-time index selects elements.
     """
     keys: list[_Key] = []
     rest, at = access.offset, 0
@@ -256,7 +256,7 @@ _CHECKER: Any = _Checker()
 
 
 def _argument(value: Any, index: Any) -> Any:
-    """Return an argument in the type that tensor methods take."""
+    """Convert a step's argument for a tensor method; `_INDEX` becomes `index`."""
     if isinstance(value, DynamicSlice):
         return DynamicSlice(index, value.size)
     if isinstance(value, _Index):

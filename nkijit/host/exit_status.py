@@ -74,7 +74,7 @@ def _status_of(number: int) -> int:
 
 
 def _place_of(error: BaseException) -> str:
-    """Return the user's line at which an exception was raised, for a message; empty if none is."""
+    """Return the user's line that raised an exception, for a message; empty without such a line."""
     from nkijit.host.installed import is_library_code
 
     lines = [

@@ -14,7 +14,7 @@ class FileState:
 
     stat: tuple[int, ...]
     digest: bytes | None
-    """A digest of the content if the file was modified just before; else None.
+    """A digest of the content if the file was modified less than `_RECENT` ago; else None.
 
     File systems have coarse clocks, so a second write may leave the same modification time.
     """

@@ -29,7 +29,10 @@ class Noted(Generic[_T]):
         return None if found is None or found[0]() is not key else found[1]
 
     def note(self, key: object, value: _T) -> _T:
-        """Store the value for an object and return it. Raises TypeError without weak references."""
+        """Store the value for an object and return it.
+
+        Raises TypeError for an object that does not support weak references.
+        """
         self._of[id(key)] = weakref.ref(key), value
         if len(self._of) > self._most:
             # A copy: another thread may add an entry meanwhile.

@@ -57,7 +57,7 @@ def is_library_code(file: str) -> bool:
 
 
 def _is_defined_in(cls: type[Any], is_origin: Any) -> bool:
-    """Whether a module that satisfies `is_origin` has the class under its name.
+    """Whether the module named by `cls.__module__` contains the class and satisfies `is_origin`.
 
     `__module__` alone is no proof, because dataclasses and wrappers copy it from another class.
     """
@@ -89,7 +89,7 @@ _HEAP_TYPE = 1 << 9
 
 
 PYTHONS_METACLASSES = frozenset((type, abc.ABCMeta, EnumMeta))
-"""Python's metaclasses, whose classes are compared by identity; others may define `__eq__`."""
+"""Python's metaclasses, which compare classes by identity. Others may define `__eq__`."""
 
 _T = TypeVar("_T")
 
@@ -97,7 +97,8 @@ _T = TypeVar("_T")
 def per_class(function: Callable[[type[Any]], _T]) -> Callable[[type[Any]], _T]:
     """Cache a pure function of classes.
 
-    Classes with other metaclasses are not cached: they may compare equal to another class.
+    A class whose metaclass is not in `PYTHONS_METACLASSES` may equal another class, so its result
+    is not cached.
     """
     remembered = functools.lru_cache(maxsize=1024)(function)
 
@@ -117,19 +118,20 @@ def text_of(cls: type[Any], name: str) -> str:
 
 
 def words(text: str) -> frozenset[str]:
-    """Split a text into names."""
+    """Return the names in a text that separates them by spaces."""
     return frozenset(text.split())
 
 
 _ALL_CONSTANT = ("nkijit", "_pytest", "ml_dtypes", "typing_extensions", "xdsl")
-"""Packages with constant modules only. Pytest inserts calls of `_pytest` into tests' asserts."""
+"""Packages whose members do not vary (see `varies`). Pytest inserts calls of `_pytest` in asserts.
+"""
 _PACKAGES = (*_ALL_CONSTANT, "jax", "jaxlib", "numpy", "scipy", "torch")
 """Packages whose code users do not change; all other packages may contain kernels and settings."""
 
 
 @functools.lru_cache(maxsize=4096)
 def is_constant_module(module: ModuleType) -> bool:
-    """Whether a module is Python's, nkijit's or of a package without kernels."""
+    """Whether a module is one that users do not change: of Python, nkijit or `_PACKAGES`."""
     name = vars(module).get("__name__")
     if not isinstance(name, str) or sys.modules.get(name) is not module:
         return False
@@ -167,7 +169,10 @@ def is_constant_function(function: FunctionType) -> bool:
 
 
 def is_constant_object(value: Any) -> bool:
-    """Whether a constant module has an object under its `__name__`, with constant results."""
+    """Whether an object is a member of a constant module and returns constant results.
+
+    The module and the member's name are the object's `__module__` and `__name__`.
+    """
     module = sys.modules.get(getattr(value, "__module__", None) or "")
     name = getattr(value, "__name__", None)
     return (
@@ -203,13 +208,13 @@ _VARYING: dict[str, frozenset[str]] = {
         " testing"
     ),
 }
-"""The members of modules in `_PURE`, and of numpy, that are not pure, by module."""
+"""Maps modules in `_PURE`, and numpy, to their members that are not pure."""
 
 _CONSTANT: dict[str, frozenset[str]] = {
     "argparse": frozenset(["Namespace"]),
     "sys": words("float_info getsizeof int_info version_info"),
 }
-"""The pure members of Python's other modules, by module."""
+"""Maps modules of Python that are not in `_PURE` to their members that are pure."""
 
 _NUMERIC = ("scipy.linalg", "scipy.special")
 
@@ -257,10 +262,10 @@ BY_VALUE = frozenset(
 )
 """The `id` of each class whose objects are compared by value.
 
-A set of classes would call `__eq__` of users' metaclasses.
+A set of classes could not be used: look-ups would call `__eq__` of users' metaclasses.
 """
 SCALARS = BY_VALUE | {id(float), id(complex)}
-"""The `id` of each class whose objects are constants: `BY_VALUE` and float types."""
+"""The `id` of each class whose objects are constants: `BY_VALUE`, float and complex."""
 
 BUILTINS = {
     name: value for name, value in vars(builtins).items() if name not in _VARYING["builtins"]

@@ -20,10 +20,10 @@ _CHUNK = 1 << 15
 
 
 def show(text: str) -> None:
-    """Write a text to standard output, in pieces.
+    """Write a text to standard output, in pieces that are smaller than the capacity of a pipe.
 
-    If a pipe takes a part of one write and is then closed, an unbuffered stream (PYTHONUNBUFFERED)
-    reports no error.
+    If a pipe accepts only a part of a write and is then closed, an unbuffered stream
+    (PYTHONUNBUFFERED) reports no error.
     """
     for start in range(0, len(text), _CHUNK):
         sys.stdout.write(text[start : start + _CHUNK])

@@ -1,7 +1,7 @@
 """Parser for untrusted IR text: resources are bounded, and every error has a line and column.
 
 The grammar is the grammar of xDSL's parser. The subclasses here read string literals in linear
-time, and limit nesting, the size of expanded aliases and of numbers.
+time. They limit nesting, the size of expanded aliases, and the size of numbers.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def parse_ir(
         context: the xDSL context with the dialects.
         text: the IR.
         name: the name of the file that the text comes from.
-        implicit_module: wrap a text without a module in one.
+        implicit_module: wrap the operations of a text without a module in a module.
         verify: run xDSL's verification of all operations.
         lines_before: the number of lines of the file before the text.
         rolled: retain `nki.repeat`, which only `reroll` and `unroll` accept. By default it is
@@ -349,7 +349,7 @@ class _Parser(Parser):
         return found
 
     def _check_affine(self, start: Position) -> None:
-        """Limit the length of an affine map, because the tree of a sum is as deep as its length."""
+        """Limit the length of an affine map: the syntax tree of a sum is as deep as it is long."""
         if self.pos - start > MAX_AFFINE_CHARACTERS:
             self.raise_error(_TOO_DEEP, start)
 

@@ -25,7 +25,7 @@ from nkijit.passes.transform.reroll import rolled_module
 def ir_text_of(
     module: ModuleOp, *, locations: bool = False, generic: bool = False, rolled: bool = False
 ) -> str:
-    """Print IR; the arguments are the same as for `TracedKernel.text`."""
+    """Return IR as text; the options are the same as for `TracedKernel.text`."""
     if rolled:
         module = rolled_module(module)
     stream = StringIO()
@@ -69,9 +69,9 @@ def load_module(path: str | os.PathLike[str]) -> ModuleOp:
 
 
 def launches_of(module: ModuleOp) -> dict[str, list[KernelOp]]:
-    """Return the kernels of a module by name, each with its specialisations in order of cores.
+    """Return the programs of each kernel in a module, by the kernel's name, in the order of cores.
 
-    Raises ValueError when the specialisation for a core is missing.
+    Raises ValueError when the program of a core is missing.
     """
     found = {kernels[0].launch_name: kernels for kernels in launches(module)}
     for name, kernels in found.items():

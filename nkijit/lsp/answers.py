@@ -102,7 +102,7 @@ def code_lenses_of(analysis: Analysis, document: TextDocument) -> list[types.Cod
 
 
 def _total(view: KernelView) -> str:
-    """Summarise a kernel in a few words."""
+    """Return a kernel's predicted time, or why there is none, as text."""
     if view.time is not None:
         return f"{time_text(view.time)}, bound {view.bound}, {view.target}"
     return view.note or f"{view.summary} {view.target}"

@@ -34,7 +34,7 @@ class Problem:
     remedy: tuple[Insertion, ...] = ()
     """Insertions that fix the problem; empty if there is no automatic fix."""
     fix: Fix | None = None
-    """The edit of a finding."""
+    """The edit that the finding suggests, if it suggests one."""
 
 
 @dataclass(frozen=True, slots=True)

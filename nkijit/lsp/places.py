@@ -15,8 +15,8 @@ from nkijit.passes.diagnostics.source_text import lines_of, source_lines
 class Places:
     """Converts between positions of the protocol and of nkijit (from 1, in characters).
 
-    Lines end where Python and the protocol agree. Lines of pygls also end at U+2028 and similar
-    characters.
+    Lines end at the line ends that Python and the protocol define. The lines of pygls are not used,
+    because they also end at U+2028 and similar characters.
     """
 
     def __init__(self, lines: Sequence[str], codec: PositionCodec):

@@ -25,8 +25,8 @@ class Run:
     def next(self) -> Analysis | None:
         """Wait for the next analysis and return it; None after the last one.
 
-        If the process dies or exceeds its time limit, the last analysis says so in a problem or a
-        note.
+        If the process dies or exceeds its time limit, the last analysis has a problem or a note
+        about this.
         """
         try:
             found = self._process.next()
@@ -50,7 +50,6 @@ class Run:
 
 
 def _analysed(path: str, text: str, folder: Path, seconds: float) -> Iterator[Analysis]:
-    """Analyse the file in the process."""
     # Preloaded in the processes; the server itself does not need it.
     from nkijit.lsp.analysis import analyse, out_of_time
 

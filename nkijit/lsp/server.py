@@ -265,7 +265,6 @@ def _kill(starting: asyncio.Future[Run]) -> None:
 
 
 def _server(folder: Path) -> NkiServer:
-    """Return a server with its request handlers."""
     server = NkiServer(folder)
     feature: Any = server.feature
 

@@ -16,13 +16,13 @@ class Settings:
     """Settings of the server. The fields have the same names as in `initializationOptions`."""
 
     run: str = "change"
-    """The time of execution: after each `change`, on opening and `save`, or `never`."""
+    """When files are executed: after each `change`, on opening and `save`, or `never`."""
     delay: float = 0.3
     """Seconds without a change before a file is analysed."""
     timeLimit: float = 30.0  # noqa: N815, as in the protocol
-    """Seconds per analysis of a file."""
+    """The time limit of an analysis, in seconds."""
     memoryLimit: int = 8192  # noqa: N815
-    """MiB per analysis of a file."""
+    """The memory limit of an analysis, in MiB."""
     inlayHints: bool = True  # noqa: N815
     codeLens: bool = True  # noqa: N815
 

@@ -1,8 +1,8 @@
 """Migration of a module from one release of the current API to another, by the table of releases.
 
-Renamed names and arguments are renamed. Removed and ignored arguments are left out. Loop functions
-that a release replaces by `range` become `range`. Only the source is read, because a module for an
-old release may not run.
+Arguments that a release renames get the new name. Removed and ignored arguments are left out. Loop
+functions that a release replaces by `range` become `range`. The module is not executed, because a
+module for an old release may not run.
 """
 
 from __future__ import annotations
@@ -105,7 +105,10 @@ class ReleaseRewriter:
                     self._removed(node, at, release.removes[row], row, release)
 
     def _removed(self, node: ast.Call, at: int, advice: str, row: str, release: Release) -> None:
-        """Edit or report an argument that a release has removed."""
+        """Delete the keyword `at` of a call, or report it with `advice`.
+
+        `release` has removed this argument; `row` is its row in the table of releases.
+        """
         keyword = node.keywords[at]
         if not advice.strip().startswith(_LEFT_OUT):
             text = (

@@ -17,7 +17,7 @@ from nkijit.migrate.values import Ranges, TensorValue
 
 
 def bind(function: Callable[..., Any], node: ast.Call) -> dict[str, ast.expr]:
-    """Return the arguments of a call by name."""
+    """Return the argument expressions of a call, by the parameter names of `function`."""
     if any(isinstance(a, ast.Starred) for a in node.args) or any(
         k.arg is None for k in node.keywords
     ):
@@ -39,7 +39,7 @@ def bind(function: Callable[..., Any], node: ast.Call) -> dict[str, ast.expr]:
 
 @dataclass(frozen=True)
 class Crop:
-    """The part of a tile that a mask selects: (begin, end) by dimension, counted from the end."""
+    """The part of a tile that a mask selects: (begin, end) by dimension; -1 is the last one."""
 
     ranges: Mapping[int, tuple[Amount, Amount]]
 
@@ -58,7 +58,7 @@ class Crop:
 
     @property
     def is_whole(self) -> bool:
-        """Whether there is no mask."""
+        """Whether the whole tile is selected, because there is no mask."""
         return not self.ranges
 
 
@@ -120,7 +120,7 @@ def _hint(node: ast.expr, otherwise: str) -> str:
 
 
 def tensors(events: Sequence[ObservedEvent], name: str) -> tuple[Seen, ...]:
-    """Return the observed tensors of an argument."""
+    """Return the tensors that recorded calls received for the parameter `name`."""
     return tuple(s for e in events if isinstance(s := e.arguments.get(name), Seen))
 
 

@@ -25,7 +25,7 @@ The last argument is the place of the result: a tensor, the name of a new variab
 
 
 def call(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
-    """Rewrite any call."""
+    """Rewrite a call of an API function, a method or another function. `into` as for `Handler`."""
     found = rewriter.api(node.func)
     if found is None:
         return _method(rewriter, node, into)

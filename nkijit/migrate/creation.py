@@ -32,7 +32,7 @@ def _is_spelled_so(rewriter: Rewriter, node: ast.expr) -> bool:
 
 
 def buffer_of(rewriter: Rewriter, node: ast.expr) -> str:
-    """Return the text of a buffer. Addresses in it are left to the compiler."""
+    """Return the text of a buffer. An address such as `nl.sbuf.alloc(…)` is dropped."""
     if isinstance(node, ast.Call):
         found = rewriter.source.segment(node.func)
         for region in ("sbuf", "psum"):
@@ -44,7 +44,7 @@ def buffer_of(rewriter: Rewriter, node: ast.expr) -> str:
 
 
 def create(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -> Value:
-    """Rewrite `nl.ndarray`, `nl.zeros` and similar calls as the same call with another shape."""
+    """Rewrite `nl.ndarray`, `nl.zeros` and similar calls. Block dimensions become nested lists."""
     found = rewriter.api(node.func)
     assert found is not None
     name = found[1]
@@ -85,7 +85,7 @@ def create(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | None) -
 
 
 def _nested(text: str, blocks: str) -> str:
-    """Return the text of nested lists of tiles."""
+    """Return the text of nested lists of the tile `text`; `blocks` has the lengths of the lists."""
     for size in reversed(blocks.split("\0")):
         text = f"[{text} for _ in range({size})]"
     return text
@@ -109,7 +109,7 @@ def _is_accumulated(rewriter: Rewriter, node: ast.Call) -> bool:
 
 
 def _shape(rewriter: Rewriter, node: ast.expr, seen: tuple[Seen, ...]) -> tuple[str, str]:
-    """Return the shape of a tile, and the block dimensions before it."""
+    """Return the text of a tile's shape, and the block dimensions as texts separated by NUL."""
     blocks = seen[-1].blocks
     if not blocks:
         return rewriter.text(node), ""

@@ -351,7 +351,7 @@ class FunctionRewriter(Rewriter):
 
 
 _AXES = {"p": 0, "x": 1, "y": 2, "z": 3, "w": 4}
-"""The axis of an `nl.mgrid` that each attribute (`p`, `x`, `y`, `z`) selects."""
+"""Maps each attribute of an `nl.mgrid` to the number of the axis that it selects."""
 
 
 _LISTS = re.compile(r"(?P<head>.*?)\[(?P<item>.*) for _ in range\((?P<count>[^()]*)\)\]")

@@ -1,4 +1,4 @@
-"""Rewrites of instructions that returned a tile: an allocation, and a destination argument."""
+"""Rewrites of instructions that return a tile: it is allocated, and passed as the destination."""
 
 from __future__ import annotations
 
@@ -149,9 +149,9 @@ def _extra(
 def _forms(
     name: str, events: Sequence[ObservedEvent], node: ast.AST
 ) -> tuple[str, list[tuple[str, tuple[str, str]]]]:
-    """Return a call's main instruction by name, and the operands that were copied before it.
+    """Return the name of a call's main instruction, and the operands that were copied before it.
 
-    A copied operand is (operand, (dtype, buffer)).
+    A copied operand is (name of the operand, (dtype, buffer) of the copy).
 
     Raises:
         NoRewriteError: the call emitted other instructions.
@@ -173,7 +173,7 @@ def _forms(
 
 
 def _copied(rewriter: Rewriter, value: Value, wrote: tuple[str, str]) -> TensorValue:
-    """Copy an operand, e.g. from PSUM to SBUF."""
+    """Copy an operand to a new tile, e.g. from PSUM to SBUF; `wrote` is its (dtype, buffer)."""
     assert isinstance(value, TensorValue)
     tile = rewriter.bound(value, "operand")
     name = rewriter.fresh(f"{tile.base.partition('[')[0].partition('.')[0]}_sbuf")
@@ -268,7 +268,7 @@ def _dtype(
 
 
 def _affine(rewriter: Rewriter, index: Index, seen: Seen) -> dict[str, str]:
-    """Return the arguments of an affine pattern for an index expression."""
+    """Return the arguments (pattern, offset, multiplier) that compute an index expression."""
     rank = len(seen.shape)
     zero = (Amount.of(0), Amount.of(1))
     pairs: list[str] = []
@@ -363,7 +363,7 @@ def affine_select(rewriter: Rewriter, node: ast.Call, into: TensorValue | str | 
 
 
 def _predicate(rewriter: Rewriter, node: ast.expr) -> tuple[Index, str]:
-    """Return the expression that is compared with 0, and the operator."""
+    """Convert a comparison to a comparison with 0: returns its left side and its operator."""
     mask = rewriter.value(node)
     if not isinstance(mask, Mask) or len(mask.comparisons) != 1 or mask.conditions:
         raise NoRewriteError("a predicate that is not one comparison of index expressions", node)

@@ -29,9 +29,9 @@ _ALONG = {
     "load_transpose2d": "swapped",
     "matmul": "none",
 }
-"""Functions whose results do not have the dimensions of their operands.
+"""How the dimensions of a result follow from those of the operands, if they differ.
 
-Reductions are "kept", transposes "swapped"; a product is "none" of them.
+"kept": a reduction, which keeps the partition dimension. "swapped": a transpose. "none": a product.
 """
 
 
@@ -150,7 +150,7 @@ def function(
 
 
 def _is_inner(name: str, values: dict[str, Value], arguments: dict[str, ast.expr]) -> bool:
-    """True if the reduced dimensions are not the last ones; current functions reject these."""
+    """Whether reduced dimensions are not the last ones, which current functions require."""
     x = values.get("x")
     if _ALONG.get(name) != "kept" or not isinstance(x, TensorValue) or "axis" not in arguments:
         return False
@@ -184,7 +184,7 @@ def _current_call(
     events: Sequence[ObservedEvent],
     seen: tuple[Seen, ...],
 ) -> TensorValue:
-    """Return the call of the current API's function with the name of the classic one."""
+    """Return a call of the current API's function that has the classic function's name."""
     rewriter.module.needed.add("nl")
     known = inspect.signature(getattr(today, name)).parameters
     renamed = {"src": "x", "a": "x"} if "x" in known and "src" not in known else {}
@@ -255,7 +255,11 @@ def _computed(
     cut: Crop,
     result: TensorValue,
 ) -> TensorValue:
-    """Emit a function's only instruction, else the current function and a copy of its result."""
+    """Compute a function into the tile `result`, which is returned.
+
+    A function that emits one instruction becomes this instruction. Otherwise, the current API's
+    function is called, and its result is copied.
+    """
     along = _ALONG.get(name)
     operands: dict[str, Value] = {}
     for argument, value in values.items():

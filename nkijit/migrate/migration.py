@@ -48,13 +48,13 @@ class _Variant:
     kernel: ClassicKernel[...]
     sets: Sequence[Mapping[str, Any]]
     is_found: bool = False
-    """Whether the grid comes from a launch in the source, whose arguments may be different."""
+    """Whether the grid comes from a launch in the source, which may pass arguments unlike `sets`.
+    """
     traced: list[TracedKernel] = field(default_factory=list[TracedKernel])
     error: str = ""
 
     @property
     def grid(self) -> LaunchGrid | None:
-        """The grid of the kernel's launch."""
         kernel: Any = self.kernel
         return kernel.launch_grid
 
@@ -102,7 +102,8 @@ def migrate_file(
 ) -> Migration:
     """Migrate the kernels of a file from the classic to the current API.
 
-    A file of the current API is migrated to another release, by its names. Nothing is written.
+    In a file of the current API, names and arguments are migrated to the release `nki`. No file is
+    written.
 
     Args:
         path: the file.
@@ -177,7 +178,7 @@ class _Migrator:
         return sorted(by_node.values(), key=lambda f: f.node.lineno)
 
     def _launched(self, node: ast.Subscript, functions: Iterable[_Function]) -> None:
-        """Add a launch with a grid, e.g. `kernel[4, 2]`, as a kernel of its own."""
+        """If `node` launches a function with a new grid, e.g. `kernel[4, 2]`, add a variant."""
         kernel = value_of(node.value, self._names)
         launch = launch_of(node, self._names, self._source.path)
         if launch is None or not isinstance(kernel, ClassicKernel):
@@ -192,7 +193,6 @@ class _Migrator:
     # ---------------------------------------------------------------- the steps
 
     def migrated(self) -> Migration:
-        """Return the result of the migration."""
         for function in self._functions:
             self._observe(function)
         self._decide()
@@ -240,7 +240,10 @@ class _Migrator:
             self._observed.variables[place] |= variables
 
     def _decide(self) -> None:
-        """Rewrite the functions that ran. A kernel with a failing function will be exported."""
+        """Rewrite the functions that ran.
+
+        A kernel that uses a function without a rewrite gets a `problem`, and is exported.
+        """
         self._rewritten: dict[ast.FunctionDef, FunctionRewriter] = {}
         self._grids: dict[str, tuple[int, ...]] = {}
         self._module = Module(self._source, self._names, self._observed)
@@ -475,7 +478,7 @@ class _Migrator:
         edits: list[Edit],
         spans: list[tuple[int, int]],
     ) -> None:
-        """Make an undecorated function from a kernel that other kernels call."""
+        """Turn a kernel that other kernels (`used`) call into an undecorated function."""
         node = function.node
         names = ", ".join(f.name for f in used)
         alive = [f for f in used if f.problem is None]
@@ -496,7 +499,7 @@ class _Migrator:
             spans.append((start, end))
 
     def _useless(self, needed: set[tuple[int, str]]) -> set[ast.FunctionDef]:
-        """Return the functions that only exported kernels used."""
+        """Return the functions that are called only by kernels that were exported."""
         gone: set[ast.FunctionDef] = set()
         exported_nodes = {f.node for f in self._functions if self._exports.get(f.name)}
         ran = {key for f in self._functions if f.node in exported_nodes for key in f.ran}
@@ -682,7 +685,7 @@ def _is_spread(grid: LaunchGrid, axis: int) -> bool:
 
 
 def _inside(names: Mapping[str, Any], function: _Function) -> Any:
-    """Return a kernel that is a method of a class."""
+    """If a function is a method of a class in `names`, return its kernel; otherwise None."""
     for value in names.values():
         if isinstance(value, type) and isinstance(vars(value).get(function.name), Kernel):
             return vars(value)[function.name]

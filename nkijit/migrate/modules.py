@@ -186,7 +186,7 @@ class ModuleRewriter:
         return found[0]
 
     def _grid(self, node: ast.expr) -> str | None:
-        """Return the text of a grid as a tuple; None for a grid over cores."""
+        """Return the text of a tuple with the sizes of a grid; None for a grid over cores."""
         if any(isinstance(n, ast.Call) for n in ast.walk(node)):
             return None
         text = self._source.segment(node)

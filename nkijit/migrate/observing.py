@@ -97,7 +97,7 @@ _MOST_CALLS = 64
 
 
 def seen(value: Any) -> Any:
-    """Return the recorded form of a value."""
+    """Convert a value for a record: tensors to `Seen`, most other objects to their type's name."""
     if isinstance(value, ClassicTensor):
         blocks = len(value.block_shape) if isinstance(value, Blocks) else 0
         return Seen(tuple(value.shape), element_of(value), value.buffer.name, blocks)
@@ -130,7 +130,7 @@ class _Watcher:
         self._visits: dict[int, int] = defaultdict(int)
 
     def trace_call(self, frame: FrameType, event: str, argument: Any) -> Any:
-        """Trace a function call."""
+        """Python's trace function for calls; returns the trace function of the called frame."""
         if event != "call":
             return None
         code = frame.f_code

@@ -144,7 +144,7 @@ def function(
 
 
 def _parameters(events: Sequence[ObservedEvent]) -> list[str]:
-    """Return the observed parameter names of the operands."""
+    """Return the names of the parameters for the operands, as recorded."""
     names = events[-1].arguments
     return ["self", "other"] if "self" in names and "other" in names else ["x", "y"]
 
@@ -204,7 +204,10 @@ def emit(
     operands: Mapping[str, Value],
     events: Sequence[ObservedEvent],
 ) -> None:
-    """Emit the observed instruction of a function of tiles, with a destination."""
+    """Emit the instruction that a function of tiles was observed to emit, with destination `dst`.
+
+    `word` names the function, e.g. `add`. Raises NoRewriteError for several instructions.
+    """
     shown = [e for e in events if e.instructions]
     forms = {tuple((i.name, i.reads) for i in e.instructions) for e in shown}
     if len(forms) != 1:

@@ -50,9 +50,9 @@ def todays_names() -> Generator[None]:
 
 
 def run_migrated(path: Path, text: str) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """Run the text of a migrated file, which need not exist.
+    """Run `text` as the file `path`, which does not have to exist.
 
-    Statements that raise an exception do not prevent the comparison of kernels.
+    After a statement that raises an exception, the next statement is run.
 
     Returns:
         The names of the module, and the first lines of failing statements with their exceptions.
@@ -200,7 +200,7 @@ def _where(a: Any, b: Any) -> str:
 
 
 def prove(old: TracedKernel, new: Kernel, arguments: Mapping[str, Any]) -> None:
-    """Trace the new kernel for the same target and compare. Raises DifferenceError."""
+    """Trace the new kernel for the old one's target and compare both. Raises DifferenceError."""
     try:
         traced = new.for_target(old.target.platform).trace(**arguments)
     except Exception as error:
@@ -222,7 +222,10 @@ def errors_of(traced: TracedKernel) -> set[str]:
 
 
 def edges(arguments: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield arguments with other sizes: each size minus one, plus one, and about half of it."""
+    """Yield the arguments with one size changed: decreased by one, increased by one, about halved.
+
+    A size is changed in all tensors that have it.
+    """
     specs = {name: spec for name, value in arguments.items() if (spec := _spec(value)) is not None}
     sizes = {n for spec in specs.values() for n in spec.shape if n > 2}
     for size in sorted(sizes, reverse=True):

@@ -96,13 +96,13 @@ class Rewriter(ABC):
         self._before: list[str] = []
         """The lines to insert before the current statement."""
         self._values: dict[ast.expr, Value] = {}
-        """The values of the current statement's expressions, each emits its lines once."""
+        """The values of the current statement's expressions, so that each emits its lines once."""
         self.guard = ""
         """The condition of an `if` around the next instructions, from a mask without indices."""
         self._may_hoist = True
         self.statement: ast.stmt = node
         self._counts: list[dict[str, str]] = [{}]
-        """For each open block: variables for sizes under a mask, by the size's expression."""
+        """For each open block, maps the expression of a size under a mask to its variable."""
         self._accumulated: set[str] = set()
 
     def emit(self, line: str, node: ast.AST | None = None) -> None:
@@ -214,7 +214,7 @@ class Rewriter(ABC):
         raise NoRewriteError("an index expression or a mask outside of an index", node)
 
     def amount(self, node: ast.expr) -> Amount:
-        """Return the integer that an expression computes."""
+        """Return an integer expression as an `Amount`."""
         return Amount.of(one_line(self.text(node)))
 
     def spliced(self, node: ast.AST) -> str:
@@ -252,7 +252,7 @@ class Rewriter(ABC):
         return value
 
     def bound(self, value: TensorValue, hint: str) -> TensorValue:
-        """Return a tensor value that can be indexed: results of calls get a variable."""
+        """Return a tensor value that can be indexed: assign the result of a call to a variable."""
         if value.is_name or value.keys is not None or value.is_view:
             return value
         name = self.fresh(hint)

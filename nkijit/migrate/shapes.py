@@ -82,7 +82,7 @@ def reduced_shape(data: TensorValue, axis: ast.expr, seen: Sequence[Seen]) -> st
 
 
 def axes_text(rewriter: Rewriter, node: ast.expr) -> str:
-    """Return axes in the form of the current API: an integer or a tuple."""
+    """Return the text of axes for the current API: an integer or a tuple."""
     if isinstance(node, (ast.List, ast.Tuple)):
         items = [rewriter.text(item) for item in node.elts]
         return items[0] if len(items) == 1 else f"({', '.join(items)})"

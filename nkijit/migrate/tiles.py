@@ -182,7 +182,7 @@ def _opaque(
     seen: tuple[Seen, ...],
     source: str,
 ) -> TensorValue:
-    """Return a subscript as written, if not all of it is known."""
+    """Return a subscript as written, because some of its items have unknown values."""
     text = f"{base.text}[{', '.join(rewriter.spliced(item) for item in items)}]"
     return TensorValue(text, seen, source=source, is_view=True)
 
@@ -269,7 +269,10 @@ def _slices(indices: Sequence[Index], rank: int, seen: Sequence[Seen]) -> tuple[
 
 
 def _dim(used: Sequence[int], keys: Sequence[Key], at: int) -> int:
-    """Return the dimension of the tile that a key walks."""
+    """Return the dimension of the tile along which the key at position `at` selects elements.
+
+    `used` has this dimension for each key that is not an integer.
+    """
     return used[sum(not key.drops for key in keys[:at])]
 
 
@@ -281,7 +284,7 @@ def _pattern(
     seen: tuple[Seen, ...],
     source: str,
 ) -> TensorValue:
-    """Return an access pattern, for indices that slices cannot express."""
+    """Return the access pattern `base.ap(…)` for indices that slices cannot express."""
     if not base.is_name:
         raise NoRewriteError("an access pattern of a view")
     count = len(owners[0].shape)

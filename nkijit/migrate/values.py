@@ -37,7 +37,7 @@ class Key:
 
     @property
     def drops(self) -> bool:
-        """Whether the dimension is dropped."""
+        """Whether the key is an integer, which drops the dimension."""
         return self.begin is not None and self.size is None
 
     def __str__(self) -> str:
@@ -66,7 +66,7 @@ class TensorValue:
     keys: tuple[Key, ...] | None = None
     is_name: bool = False
     sizes: tuple[Amount | None, ...] | None = None
-    """The size of each dimension as an expression, if known without the keys."""
+    """Expressions for the sizes of dimensions; used if `keys` do not determine the size."""
     source: str = ""
     """The text of a tensor with the same dtype; by default `base`."""
     is_view: bool = False

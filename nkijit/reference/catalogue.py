@@ -189,7 +189,7 @@ def explain_instruction(name: str) -> str:
 
 
 def facts_of(op: type[NisaOp]) -> list[tuple[str, str]]:
-    """Return the labelled facts of an instruction's declaration: engines, rules, costs, …"""
+    """Return pairs (label, text) from an instruction's declaration: engines, rules, costs, …"""
     spec = op.SPEC
     rules = dict.fromkeys(rule.text.id for rule in all_rules_of(op))
     begun = since(public_name(op))
@@ -209,7 +209,7 @@ def facts_of(op: type[NisaOp]) -> list[tuple[str, str]]:
 
 
 def arguments_of(op: type[NisaOp]) -> list[tuple[str, str]]:
-    """Return a description of each argument: documentation, accepted values, first release."""
+    """Return pairs (argument, description): documentation, accepted values, first release."""
     # A trigger has the arguments of its prepare.
     documented = documented_arguments(_functions()[op.name.replace("_trigger", "_prepare")])
     return [
@@ -362,7 +362,6 @@ def _rule_as_markdown(rule: RuleText) -> str:
 
 
 def _pair_as_markdown(rule_id: str) -> list[str]:
-    """Return the kernels of a rule as fenced blocks."""
     pair = pair_of(rule_id)
     if pair is None:
         return []

@@ -61,7 +61,7 @@ def pair_of(rule: str) -> Pair | None:
 
 
 def _defines_wrong(node: ast.stmt) -> bool:
-    """Return whether a statement defines the wrong kernel, or assigns another form of it."""
+    """Whether a statement defines the kernel `wrong`, or assigns to this name."""
     if isinstance(node, ast.Assign):
         return ast.unparse(node.targets[0]) == "wrong"
     return isinstance(node, ast.FunctionDef) and node.name == "wrong"

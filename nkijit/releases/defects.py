@@ -26,13 +26,14 @@ class Defect:
     fixed: Release | None
     """The release that fixes the defect; None if no document reports a fix."""
     text: str
-    """The consequence for an instruction."""
+    """The defect in words, for the message of its findings."""
     help: str
     """How to avoid the defect."""
     source: str
     """The public document that reports the defect."""
     calls: frozenset[str]
-    """The functions that have the defect, e.g. `nl.copy`; empty for an instruction itself."""
+    """The functions whose calls have the defect, e.g. `nl.copy`; empty if all instructions have it.
+    """
 
     @property
     def affected(self) -> str:

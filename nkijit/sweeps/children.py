@@ -1,8 +1,7 @@
-"""Child processes that run one task after another for a thread of this process, and can be killed.
+"""Child processes that run one task after another, and can be killed.
 
-A hanging task cannot be removed from the processes and threads of an executor. It can be removed
-from these child processes, which any process or thread can start, on this machine or in a worker of
-a cluster.
+A hanging task in a process or thread of an executor cannot be killed. The executor's process or
+thread therefore runs the task in a child process, on this machine or in a worker of a cluster.
 """
 
 from __future__ import annotations
@@ -102,5 +101,5 @@ atexit.register(_OF_PROCESS.end)
 
 
 def in_child(function: Callable[..., Any], seconds: float | None, *arguments: Any) -> Any:
-    """Run a function in a child of this process: a task for executors on any machine."""
+    """Run a function in a child of this process. This is the task that executors get."""
     return _OF_PROCESS.call(function, arguments, seconds)

@@ -99,7 +99,8 @@ class Finding(ShownFields):
 class Cost:
     """The predicted cost of a kernel: `str()` is a summary.
 
-    A kernel with errors has `findings` and no figures. Other reasons are in `failure`.
+    A kernel with errors has `findings` and no figures. `failure` has any other reason for missing
+    figures.
     """
 
     kernel: str

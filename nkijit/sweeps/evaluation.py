@@ -126,7 +126,7 @@ class Evaluation:
         return None
 
     def task(self, question: Question, workers: Workers) -> tuple[Any, ...]:
-        """Return the function that computes the answer to a query, and its arguments."""
+        """Return a task: the function that computes the answer to a query, and its arguments."""
         payload = workers.share(self._payload)
         if question.reference is None:
             return predict, payload, question.candidate.packed
@@ -165,5 +165,5 @@ class Evaluation:
 
 
 def _specs(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Replace tensors by their types."""
+    """Replace tensors by their `TensorSpec` (shape and dtype)."""
     return dict(map_tensors(values, lambda name, value, spec: spec))

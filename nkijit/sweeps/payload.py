@@ -41,7 +41,7 @@ class Payload:
 def payload_of(
     kernel: Kernel[...], arguments: Mapping[str, Any], schedule: str, seed: int
 ) -> Payload:
-    """Return the shared data. The kernel keeps its current target."""
+    """Return the data that all variants share. The kernel keeps its current target."""
     file = kernel.__code__.co_filename
     texts = {} if Path(file).is_file() else {file: source_text(file)}
     return Payload(kernel.for_target(kernel.target.platform), arguments, schedule, seed, texts)

@@ -35,7 +35,7 @@ class ExecutorError(RuntimeError):
 
 @dataclass(frozen=True)
 class Died:
-    """The outcome of a task that raised an error or killed its process twice."""
+    """The outcome of a task that failed twice: it raised an exception or killed its process."""
 
     error: BaseException
 
@@ -174,7 +174,7 @@ class Run:
         return error
 
     def _submit(self) -> None:
-        """Submit tasks: a suspect alone, otherwise as many as allowed."""
+        """Submit as many waiting tasks as allowed; a suspect only when no other task runs."""
         if self._suspects and self._running:
             return
         source, most = (

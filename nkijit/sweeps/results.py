@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from optuna import Study
 
 Measure = Callable[[Cost], float]
-"""An objective to minimise."""
+"""An objective: a function of a cost, whose value is minimised."""
 
 
 def _peak(name: str) -> Measure:
@@ -63,7 +63,7 @@ class Variant(ShownFields):
     """A point of the space, with its results."""
 
     number: int
-    """The variant's index in the grid, from 0, or the number of its trial."""
+    """The variant's index in the grid, from 0; with a sampler, the number of its trial."""
     point: Point
     """The values of the swept arguments."""
     cost: Cost
@@ -156,7 +156,7 @@ class Results:
 
     @cached_property
     def pareto(self) -> tuple[Variant, ...]:
-        """The variants that no other variant beats in all objectives, by the first objective.
+        """The variants that no other variant beats in all objectives, ordered by the first one.
 
         With a single objective, the Pareto front is that of time and SBUF, the fastest first.
         """

@@ -89,7 +89,7 @@ class Search:
         ]
 
     def _take(self, trial: FrozenTrial) -> None:
-        """Restore the result of a trial from an earlier run."""
+        """Restore the stored result of an earlier run's trial."""
         stored = trial.user_attrs.get(_RESULT)
         if stored is None or self._key(trial.params) in self._evaluated:
             return

@@ -29,9 +29,9 @@ class SpaceError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """All numbers between two ends, for samplers only.
+    """All numbers from `low` to `high`, for samplers only.
 
-    The numbers are integers if both ends are.
+    The numbers are integers if `low` and `high` are integers.
     """
 
     low: float

@@ -98,7 +98,10 @@ class NkiStudy:
 
 
 def axes_of(space: Mapping[str, Any]) -> dict[str, Axis]:
-    """Return the axes of a space. Raises SpaceError for values that are no distribution."""
+    """Return the axis of each argument in a space.
+
+    Raises SpaceError if the values are neither a sequence nor a distribution.
+    """
     return {name: _axis(name, values) for name, values in space.items()}
 
 
@@ -167,7 +170,7 @@ def only_warn() -> None:
 
 @contextmanager
 def quiet() -> Generator[None]:
-    """Suppress Optuna's warnings about itself.
+    """Suppress Optuna's warnings about experimental features and ignored constraints.
 
     Raises:
         SamplerError: the sampler lacks a package.

@@ -48,9 +48,10 @@ def sweep(
 ) -> Sweep:
     """Predict the variants of a kernel, in other processes, and find the best.
 
-    A variant is a value for each argument in `space`: all points of the grid, or those that an
-    Optuna sampler chooses. A variant with errors, or that raises an exception or kills its process,
-    is a result as well. Order and results of a grid do not depend on the number of processes.
+    A variant has a value for each argument in `space`. The variants are all points of the grid, or
+    the points that an Optuna sampler chooses. A variant with errors, or that raises an exception or
+    kills its process, is a result as well. Order and results of a grid do not depend on the number
+    of processes.
     `print` the result for a table; `.best.point` has the best arguments.
 
     Args:
@@ -60,8 +61,8 @@ def sweep(
             possible as well.
         objective: the figure to minimise: "time", "high" (the slow end of its range), "sbuf",
             "psum" or "instructions"; or "mfu", which is maximised; or a function of a `Cost` to
-            minimise. Of several objectives, the first determines the best variant, and `.pareto`
-            has all variants that no other one beats.
+            minimise. With several objectives, the first determines the best variant, and `.pareto`
+            has the variants that no other variant beats in all of them.
         arguments: the other arguments; tensors as arrays, `TensorSpec` or text. Default: those of
             the kernel's first `@nkijit.example`.
         run: also run the variants, and compare their results with those of the first valid one.
@@ -141,7 +142,6 @@ def _progress(name: str) -> AbstractContextManager[Callable[[float], None]]:
 def _workers(
     executor: Executor | str | None, count: int | None, timeout: float | None
 ) -> AbstractContextManager[Workers]:
-    """Provide the workers that run the variants."""
     if isinstance(executor, str) or is_of_dask(executor):
         return workers_of_dask(executor, count, timeout)
     return workers_of(executor, count, timeout)

@@ -108,7 +108,7 @@ def _copied(value: Any) -> Any:
 
 
 def _pairs(found: list[Any], expected: list[Any]) -> list[tuple[Any, Any]]:
-    """Pair results with expected ones. Raises ValueError if their shapes differ."""
+    """Return pairs of a result and its expected value. Raises ValueError if shapes differ."""
     shapes = [[np.shape(each) for each in arrays] for arrays in (found, expected)]
     if shapes[0] != shapes[1]:
         raise ValueError("its tensors have other shapes than those of the first valid variant")

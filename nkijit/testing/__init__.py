@@ -1,8 +1,8 @@
 """Test functions for kernels; they need no device.
 
 The functions raise AssertionError with the problem and its place, under pytest, unittest or
-neither. nkijit's pytest plugin (`pytest_nkijit`) adds targets, fixtures, and the kernels of failing
-tests to reports.
+neither. nkijit's pytest plugin (`pytest_nkijit`) adds targets and fixtures, and shows the kernels
+of failing tests in reports.
 
 A kernel argument is a traced kernel (`kernel.trace(x)`), or a kernel with `inputs`: its arguments,
 in order or by name, with tensors as `"128x512:bfloat16"`.

@@ -36,7 +36,8 @@ def assert_close(
 
         u(dtype) · |reference| + (depth · u(float32) + roundings · u(intermediate)) · scale
 
-    plus half of the smallest number, where u is half of the distance between 1 and the next number.
+    plus half of the dtype's smallest positive number. u is half of the distance between 1 and the
+    next number of a dtype.
 
     Args:
         actual: an array of NumPy, PyTorch or JAX; or a tuple, list or dict of arrays, as kernels
@@ -135,8 +136,6 @@ def _scale_of(reference: Array) -> Array:
 
 
 class _Comparison:
-    """The comparison of one array with its reference."""
-
     def __init__(
         self,
         name: str,
@@ -201,7 +200,6 @@ class _Comparison:
         return " + ".join(term for term in terms if term)
 
     def _not_finite(self) -> list[str]:
-        """Describe wrong NaN and infinities."""
         nan, expected = np.isnan(self.actual), np.isnan(self.reference)
         infinite, meant = np.isinf(self.actual), np.isinf(self.reference)
         wrong = self.wrong

@@ -24,8 +24,8 @@ def assert_findings(
         kernel: a traced kernel, a kernel with `inputs`, or findings (`error.diagnostics`). If
             findings abort the trace, these are compared.
         expected: the id of each finding's rule, with the line if it matters: `"both-in-psum"`,
-            `"both-in-psum@14"`, `"both-in-psum@kernel.py:14"`. Repetitions of a loop's body at one
-            line are one finding, as when they are printed.
+            `"both-in-psum@14"`, `"both-in-psum@kernel.py:14"`. Equal findings in several iterations
+            of a loop count as one.
         inputs: the arguments to trace a kernel with.
 
     Raises:
@@ -89,8 +89,6 @@ def assert_no_findings(
 
 @dataclass(frozen=True)
 class _Expected:
-    """A finding that a test expects."""
-
     text: str
     rule: str
     file: str

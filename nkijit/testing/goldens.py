@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 FOLDER = "goldens"
 """The folder of golden files, next to the test's file."""
 _LONGEST = 80
-"""The maximum number of a name's characters in a file name."""
+"""The maximum number of characters of a test's name that a file name contains."""
 _MOST_LINES = 60
 """The maximum number of lines of a difference that are shown."""
 
 
 def plain_name(text: str) -> str:
-    """Return a text as part of a file name. Different texts have different names."""
+    """Convert a text to characters that file names allow. Different texts stay different."""
     name = re.sub(r"[^\w.-]+", "-", text).strip("-.")
     if len(name) <= _LONGEST and not re.search(r"[^\w.:\[\]-]", text):
         return name

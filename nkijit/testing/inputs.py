@@ -54,7 +54,7 @@ def random_inputs(
         A dictionary if `specs` is a mapping, otherwise a list.
 
     Raises:
-        ValueError: a tensor is invalid, or a range is that of no tensor or does not fit its dtype.
+        ValueError: a tensor is invalid, or a range names no tensor or does not fit its dtype.
 
     Example:
 

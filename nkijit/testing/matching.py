@@ -124,7 +124,7 @@ _AROUND = 8
 
 
 def _line_of(output: list[str]) -> int | None:
-    """Return the line of the check that failed."""
+    """Return the line number of the check that failed, if the output names it."""
     for line in output:
         head, *rest = line.split(":", 2)
         if head == "checks" and rest and rest[0].isdecimal():

@@ -31,7 +31,10 @@ MOST_LINES = 30
 
 @contextmanager
 def target_of_test(name: str | None) -> Generator[str]:
-    """Trace kernels for a target; None is the default target."""
+    """Trace kernels for a target within a `with` block; None is the default target.
+
+    Yields the name of the target.
+    """
     with pytest.MonkeyPatch.context() as patch:
         if name is not None:
             patch.setenv(TARGET_VARIABLE, name)

@@ -1,8 +1,7 @@
 """Functions in separate processes, with limits of time and memory.
 
 A function that hangs or crashes ends only its own process. Each process starts with nkijit imported
-and without state of other processes. `system` implements this: `forks.py`, or `spawns.py` on
-Windows.
+and without state of other processes. The implementation is `spawns.py` on Windows, else `forks.py`.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ class Limits:
 
 
 class Isolated:
-    """A generator function that runs in a separate process, which sends results immediately.
+    """Runs a generator function in a separate process, which sends each result when it is yielded.
 
     Args:
         function: a generator function of a module. OutOfTime is raised in it at the time limit; it

@@ -72,7 +72,7 @@ class Spawned:
     def recv(self, seconds: float | None) -> Any:
         """Return the next object that the process sends.
 
-        Raises EndedError when the process ends, OutOfTimeError after `seconds` without one.
+        Raises EndedError when the process ends, OutOfTimeError if no object arrives in `seconds`.
         """
         try:
             found = self._found.get(timeout=seconds)
@@ -111,7 +111,7 @@ def _write(stream: IO[bytes], value: object) -> None:
 
 
 def _read(stream: IO[bytes], found: queue.SimpleQueue[tuple[Any] | None]) -> None:
-    """Queue the objects that arrive, and None at the end."""
+    """Put each object that arrives on `stream` into the queue `found`, and None at the end."""
     with suppress(Exception), stream:  # an object that cannot be unpickled is an end as well
         while True:
             found.put((pickle.load(stream),))
@@ -179,7 +179,7 @@ def begin(seconds: float, grace: float, bytes_more: int, over: Callable[[], None
             Python code.
         grace: ignored; the parent ends the process.
         bytes_more: ignored.
-        over: raises the exception that unwinds the file's code.
+        over: raises the exception that unwinds the user's code.
     """
     del grace, bytes_more
 

@@ -238,7 +238,7 @@ class FunctionChecker(ast.NodeVisitor):
         self.generic_visit(node)
 
     def _after(self, operand: ast.expr) -> tuple[Position, ...]:
-        """Return the position of the operator after an operand on the operand's line, or None."""
+        """Return the position of the operator after an operand, or where that line ends."""
         line, end = operand.end_lineno or operand.lineno, operand.end_col_offset or 0
         rest = source_line(self._file, line).encode()[end:]
         skipped = len(rest) - len(rest.lstrip(b" )\t"))
