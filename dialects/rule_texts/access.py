@@ -68,9 +68,9 @@ INDEX_BOUNDS = rule(
 INDEX_TILE = rule(
     "index-tile",
     "access",
-    "An address known at run time comes from a register or from an int32 or uint32 tile in SBUF: "
-    "one element for the start of a view, one per element of dim 0 for a vector of indices, as "
-    "many partitions as the tile for tensor indirection.",
+    "An address known at run time comes from a register, or from an int32 or uint32 tile in SBUF."
+    " The tile has one element for the start of a view, one element per element of dim 0 for a "
+    "vector of indices, and as many partitions as the data for tensor indirection.",
     "load the indices into such a tile with nisa.dma_copy",
     "NKI deep dive, access patterns",
 )
@@ -102,8 +102,8 @@ INDIRECT_PARTITION = rule(
 INDIRECT_COUNT = rule(
     "indirect-count",
     "access",
-    "Tensor indirection uses no more numbers than the index tile holds for each group of 16 "
-    "partitions, 32 on the Tensor Engine; the last group may have fewer rows.",
+    "Tensor indirection uses at most as many indices as the index tile has for each group of 16 "
+    "partitions (32 on the Tensor Engine). The last group may have fewer rows.",
     "pass a smaller num_elem, or an index tile with more columns",
     LANGUAGE,
 )
@@ -139,7 +139,8 @@ SCHEDULE_CYCLE = rule(
 SCHEDULE_LOOP = rule(
     "schedule-loop",
     "dataflow",
-    "An instruction runs after one in the same loop on the device, or in a loop around it.",
+    "An instruction may be ordered after an instruction in the same device loop, or in a loop "
+    "around it.",
     "put both instructions into the same loop, or remove the edge: an instruction that reads or "
     "overwrites the data of a loop waits for it anyway",
     "NKI API reference, nki.isa.NkiInstruction",
@@ -180,9 +181,9 @@ MATMUL_INDIRECT = rule(
 DMA_COMPUTE = rule(
     "dma-compute",
     "operator",
-    "dma_compute adds 1 to 16 tensors, each scaled by 1.0. With a vector of indices it adds one "
-    "tensor to another: dst is one of them, and the indices, which are unique, address the one in "
-    "HBM. Other addresses are known at compile time.",
+    "dma_compute adds 1 to 16 tensors, each scaled by 1.0. With a vector of indices, it adds one "
+    "tensor to another: one source is dst, the indices are unique, and they address the tensor in"
+    " HBM. All other addresses are known at compile time.",
     "pass reduce_op=nl.add without scales; with a vector of indices pass srcs=[dst, src] (nkijit"
     " explain nisa.dma_compute has both forms)",
     ISA,

@@ -97,7 +97,8 @@ DYNAMIC_CONTROL_FLOW = _error(
 INDIRECT_FREE_DIM = _error(
     "err_indirect_indices_free_dim",
     "access",
-    "Of the indices of a DMA one may be a tile, of shape (P, 1), in the partition dimension.",
+    "At most one index of a DMA is a tile: the index of the partition dimension, with shape (P, "
+    "1).",
     "make the index with nl.arange(n)[:, None] and not with nl.mgrid",
 )
 RETURNED_ON_CHIP = rule(

@@ -9,8 +9,7 @@ from nkijit.dialects.rule_texts.text import WarningGroup
 IMMUTABLE_PARAMETER = rule(
     "err_cannot_update_immutable_parameter",
     "buffer",
-    "A classic kernel that returns something writes those parameters only that are annotated as "
-    "nt.mutable_tensor.",
+    "A classic kernel with results writes only parameters that are annotated as nt.mutable_tensor.",
     "annotate the parameter with nt.mutable_tensor, of neuronxcc.nki.typing, and return it; or "
     "write to a tensor allocated with buffer=nl.shared_hbm",
     ERRORS,
@@ -18,7 +17,7 @@ IMMUTABLE_PARAMETER = rule(
 PARAMETER_NOT_RETURNED = rule(
     "err_mutable_parameter_not_returned",
     "buffer",
-    "A classic kernel that returns something returns the parameters that it writes.",
+    "A classic kernel with results returns the parameters that it writes.",
     "add the parameter to the kernel's return statement",
     ERRORS,
 )
@@ -48,10 +47,12 @@ OUTPUT_DEPENDENCE = rule(
 DIRECT_ALLOCATION = rule(
     "direct-allocation",
     "memory",
-    "A tile in SBUF that nki.compiler places begins where a tile of so many partitions can, at an "
-    "aligned byte; one in PSUM begins a bank, at partition 0.",
-    "SBUF: partition 0, for up to 64 partitions also 64, for up to 32 also 32 and 96; PSUM: a bank "
-    "from 0 to 7, partition 0, byte 0",
+    "A tile in SBUF that nki.compiler places starts at a partition where a tile of its size may "
+    "start, and at an aligned byte. A tile in PSUM starts at partition 0, at the first byte of a "
+    "bank.",
+    "place an SBUF tile at partition 0; one of at most 64 partitions may also start at 64, one of"
+    " at most 32 also at 32 and 96; place a PSUM tile in a bank from 0 to 7, at partition 0, byte"
+    " 0",
     "NKI API reference 2.26, nki.compiler; NKI direct allocation guide",
 )
 MIXED_ALLOCATION = rule(

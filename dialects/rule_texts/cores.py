@@ -47,8 +47,8 @@ BARRIER_ALONE = rule(
 BARRIER_ON_CHIP = rule(
     "barrier-on-chip",
     "buffer",
-    "A core barrier is about a tensor in shared HBM: a tile on chip belongs to one core. With such "
-    "a tile it is taken to be about every tensor in shared HBM.",
+    "A core barrier synchronises a tensor in shared HBM; a tile on chip belongs to one core. A "
+    "barrier on a tile applies to every tensor in shared HBM.",
     "pass the tensor in shared HBM that both cores use",
     f"{ISA}, core_barrier",
     group=WarningGroup.suspicious,
@@ -84,9 +84,9 @@ COLLECTIVE_LISTS = rule(
 COLLECTIVE_BUFFER = rule(
     "collective-buffer",
     "buffer",
-    "The tensors of a collective all live in HBM, or all in SBUF where the collective allows it; "
-    "in HBM, the sources of all_reduce and all_gather are all private or all shared, and so are "
-    "the destinations.",
+    "The tensors of a collective are all in HBM, or all in SBUF if the collective allows it. In "
+    "HBM, the sources of all_reduce and all_gather are all private or all shared; the same holds "
+    "for the destinations.",
     "copy tiles to tensors in HBM with nl.store first",
     _COLLECTIVES,
 )
@@ -100,8 +100,8 @@ COLLECTIVE_SBUF_DIMS = rule(
 COLLECTIVE_COALESCED = rule(
     "collective-coalesced",
     "shape",
-    "Several tensors in one collective: in HBM only, and not in permutations or in collectives "
-    "of variable length.",
+    "Only collectives in HBM take several tensors; permutations and collectives of variable "
+    "length take one.",
     "call the collective once for each tensor",
     _COLLECTIVES,
 )
@@ -159,8 +159,8 @@ COLLECTIVE_METADATA = rule(
 COLLECTIVE_RDISPLS = rule(
     "collective-rdispls",
     "target",
-    "Where chunks land in the destination is given to all_to_all_v on NeuronCore-v4 only, and "
-    "never to all_gather_v.",
+    "Only all_to_all_v on NeuronCore-v4 accepts the positions of chunks in the destination; "
+    "all_gather_v never does.",
     "leave has_rdispls out; chunks land at the starts of equal slots",
     _COLLECTIVES,
 )
@@ -174,8 +174,9 @@ COLLECTIVE_LAUNCH = rule(
 COLLECTIVE_SPLIT = rule(
     "collective-split",
     "dataflow",
-    "A prepare of a collective is followed by one trigger of the same kind, in the same loop; "
-    "there is one slot, so no other prepare comes in between, and the metadata stays.",
+    "One trigger of the same kind follows each prepare of a collective, in the same loop. Between"
+    " them, no other prepare is allowed, because there is one slot, and the metadata must not "
+    "change.",
     "call the trigger of a prepare before the next prepare, in the same loop",
     _COLLECTIVES,
 )

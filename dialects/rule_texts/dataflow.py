@@ -8,9 +8,10 @@ from nkijit.dialects.rule_texts.text import ErrorKind, WarningGroup
 ACCUMULATOR_UNDEFINED = rule(
     "accumulator-undefined",
     "dataflow",
-    "An instruction that continues on, or reads, an engine's accumulators needs them defined: "
-    "reset or reduced into by an earlier instruction, and not clobbered since. Each lane, which is "
-    "a partition of the data, has its own.",
+    "An instruction that reads an engine's accumulators, or continues a reduction in them, needs "
+    "defined accumulators: an earlier instruction has reset them or reduced into them, and no "
+    "instruction has clobbered them since. Each partition of the data has its own accumulator "
+    "(lane).",
     "pass reduce_cmd=nisa.reduce_cmd.reset_reduce to the first instruction of the reduction",
     ISA,
     kind=ErrorKind.undefined,
@@ -18,7 +19,7 @@ ACCUMULATOR_UNDEFINED = rule(
 ACCUMULATOR_MIXED = rule(
     "accumulator-mixed",
     "dataflow",
-    "A reduction continues with the operator that the accumulators were reset for.",
+    "A reduction continues with the operator with which its accumulators were reset.",
     "pass reduce_cmd=nisa.reduce_cmd.reset_reduce where the new operator begins",
     ISA,
     kind=ErrorKind.undefined,
@@ -76,7 +77,7 @@ PSUM_OVERWRITTEN = rule(
 PSUM_OPEN_READ = rule(
     "psum-open-read",
     "dataflow",
-    "The result of an accumulation group is read when its last matmul has run.",
+    "The result of an accumulation group is read only after its last matmul.",
     "read it after the last matmul; for a new group pass accumulate=False, or allocate another "
     "tile",
     f"{ARCH}, accumulation in PSUM",

@@ -10,8 +10,8 @@ _SCHEDULING = "NKI deep dive, instruction scheduling; NKI performance guide"
 ANTI_DEPENDENCE = rule(
     "anti-dependence",
     "hazard",
-    "An engine overwrites bytes that another engine reads for something else: it has to wait until "
-    "that is done, although it needs nothing from it.",
+    "An engine that overwrites bytes waits until another engine has read their old contents, "
+    "although it needs no data from that engine.",
     "take turns between two tiles (double buffering): allocate them inside an unrolled loop, or do "
     "two steps in each iteration of a loop on the device",
     _SCHEDULING,
@@ -45,8 +45,8 @@ CORE_RACE = rule(
 CORE_DOUBLE_WRITE = rule(
     "core-double-write",
     "hazard",
-    "Two cores that write the same bytes of shared HBM without a barrier between them write the "
-    "same values; else chance decides which stay.",
+    "If two cores write the same bytes of shared HBM without a barrier in between, they write the"
+    " same values; otherwise the result depends on chance.",
     "let each core write its own part, chosen by nl.program_id, or let one of them write",
     f"{ISA}, core_barrier",
     group=WarningGroup.suspicious,

@@ -21,7 +21,7 @@ def _lint(
 UNUSED_TILE = _lint(
     "unused-tile",
     "A tensor that is allocated is used.",
-    "remove the allocation, or use the tensor that it makes in the place of another",
+    "remove the allocation, or use its tensor instead of another one",
 )
 DEAD_STORE = _lint(
     "dead-store",
@@ -59,8 +59,8 @@ LOST_RESULT = _lint(
 )
 REDUNDANT_COPY = _lint(
     "redundant-copy",
-    "A tile is copied only where the copy changes something: buffer, data type, partitions, or one "
-    "of the two being overwritten later.",
+    "A copy changes something: the buffer, the data type or the partitions; or one of the two "
+    "tiles is overwritten later.",
     "use 'src' where 'dst' is used, and remove the copy",
 )
 SMALL_DMA = _lint(
@@ -72,8 +72,8 @@ SMALL_DMA = _lint(
 )
 FEW_PARTITIONS = _lint(
     "few-partitions",
-    "An instruction takes as long for one partition as for 128, so long rows are laid over many "
-    "partitions.",
+    "An instruction takes as long for one partition as for 128, so distribute long rows over many"
+    " partitions.",
     "lay the rows over more partitions: reshape (1, n) in HBM to (128, n // 128) before loading it",
     "NKI performance guide; Trainium architecture guides",
 )
@@ -87,8 +87,8 @@ SLOW_MODE = _lint(
 )
 TABLE_RELOAD = _lint(
     "table-reload",
-    "The Scalar Engine keeps the table of one group of activation functions; taking turns between "
-    "functions loads tables again and again.",
+    "The Scalar Engine holds the table of one group of activation functions; alternating between "
+    "groups reloads a table each time.",
     "do all of one function before the next: split the loop in two, one for each function",
     "NKI performance guide; DMA overview page",
 )
@@ -97,8 +97,7 @@ REPEATED_LOAD = _lint(
     "repeated-load",
     "Data that fits into SBUF is loaded once: no load repeats bytes of HBM that have been loaded "
     "before and not been written since.",
-    "load them once, in front of the loop, into a tile that stays (nkijit advise says what it "
-    "gains)",
+    "load them once, before the loop, into a tile that stays (nkijit advise shows the gain)",
     "NKI performance guide, Opt #1; matrix multiplication tutorial",
 )
 WIDENED_MATMUL = _lint(

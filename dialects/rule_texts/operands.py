@@ -33,8 +33,8 @@ COUNTS_AS_TRUE = rule(
 EMPTY_SLICE = rule(
     "empty-slice",
     "shape",
-    "An instruction writes at least one element: one whose results are empty slices does not exist "
-    "on the device, and is left out.",
+    "An instruction writes at least one element. An instruction whose results are empty slices "
+    "does not exist on the device and is omitted.",
     "nothing to do if the slice is meant to be empty here, e.g. after the last whole tile",
     "NumPy, basic slicing",
     group=WarningGroup.advice,
@@ -111,14 +111,14 @@ ALLOC_ADDRESS = rule(
     "alloc-address",
     "shape",
     "A fixed address is for a tile in SBUF or PSUM, and the tile's partitions are there.",
-    "choose a (partition, byte) address that leaves room for the tile, or leave address= out",
+    "choose a (partition, byte) address with enough free bytes for the tile, or leave address= out",
     LANGUAGE,
 )
 ADDRESS_CAPACITY = rule(
     "address-capacity",
     "shape",
     "A tile at a fixed address ends within the bytes that a partition of its buffer has.",
-    "choose a (partition, byte) address that leaves room for the tile, or leave address= out",
+    "choose a (partition, byte) address with enough free bytes for the tile, or leave address= out",
     LANGUAGE,
     kind=ErrorKind.does_not_fit,
 )
@@ -212,23 +212,23 @@ MEMSET_DTYPE = rule(
     "memset-dtype",
     "dtype",
     "A tile of an integer type is set to an integer.",
-    "write the value as an integer, e.g. 2 in the place of 2.0",
+    "write the value as an integer, e.g. 2 instead of 2.0",
     "NKI 0.3.0 release notes",
 )
 MEMSET_FLOAT = rule(
     "memset-float",
     "dtype",
-    "The integer that a tile of an integer type is set to is written as one: the vendor's compiler "
-    "takes no floats for it since NKI 0.3.",
-    "write the value as an integer, e.g. 2 in the place of 2.0",
+    "A tile of an integer type is set to a value that is written as an integer: since NKI 0.3, "
+    "the vendor's compiler refuses floats there.",
+    "write the value as an integer, e.g. 2 instead of 2.0",
     "NKI migration guides, 0.3.0, nisa.memset",
     group=WarningGroup.portability,
 )
 CONSTANT_RANGE = rule(
     "constant-range",
     "dtype",
-    "A constant number is one that its data type holds: others are stored as an end of the type's "
-    "range, as an infinity or as 0; of a bit pattern the bits beyond the width are lost.",
+    "A constant fits its data type. Other numbers are stored as an end of the type's range, as an"
+    " infinity or as 0; a bit pattern loses the bits beyond the width.",
     "write a number that the type holds, or use a wider type",
     "NKI migration guides, 0.3.0, nisa.memset; NKI API reference, nki.api.shared",
     group=WarningGroup.suspicious,

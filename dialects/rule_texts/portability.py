@@ -39,7 +39,8 @@ PORTABLE_GENERATOR = rule(
 PORTABLE_IMPORT = rule(
     "portable-import",
     PORTABLE,
-    "A kernel's body imports nothing: it is compiled, and most Python libraries are not for it.",
+    "A kernel's body imports nothing: it is compiled, and most Python libraries cannot be "
+    "compiled.",
     "import at the top of the file",
     _GUIDE,
     group=WarningGroup.portability,

@@ -129,7 +129,7 @@ MX_TILE = rule(
     "MX data has whole quadrants of 32 partitions, a stationary tile has pairs of columns, and the "
     "source of a quantization has groups of 4 elements.",
     "pad the data with zeros: rows to a multiple of 32, stationary columns to an even number, "
-    "what is quantized to a multiple of 4",
+    "elements to quantize to a multiple of 4",
     ISA,
 )
 MX_SCALE = rule(
@@ -165,8 +165,9 @@ DMA_TRANSPOSE_SHAPE = rule(
 HWDGE_TRANSPOSE = rule(
     "hwdge-transpose",
     "shape",
-    "A transpose with hardware DGE has 2-byte elements, at most 128 in the last dimension; src has "
-    "16 rows, or with more dimensions 1, 2, 4, 8 or 16 that make a multiple of 16 with dim -2.",
+    "A transpose with hardware DGE requires 2-byte elements and at most 128 elements in the last "
+    "dimension. A 2-D src has 16 rows. With more dimensions, dim 0 is 1, 2, 4, 8 or 16, and dim 0"
+    " times dim -2 is a multiple of 16.",
     "leave dge_mode= out, or transpose in blocks of 16 rows",
     ISA,
 )
@@ -205,7 +206,7 @@ GPSIMD_CORES = rule(
 SHUFFLE_START = rule(
     "shuffle-start",
     "shape",
-    "Both tiles of a shuffle start where a tile of as many partitions as the larger one can start.",
+    "Both tiles of a shuffle start at a partition that is legal for the larger of the two tiles.",
     "move the slice to a legal first partition, or shuffle a quadrant at a time",
     ISA,
 )
@@ -245,7 +246,8 @@ TOPK_SIZE = rule(
 TOPK_ORDER = rule(
     "topk-order",
     "operator",
-    "topk leaves the order of its results open: which one sorted=True asks for is not known here.",
+    "The documents do not define the order of topk's results, nor the order that sorted=True "
+    "requests.",
     "leave sorted= out, and sort the results afterwards, e.g. on the host",
     f"{ISA}, topk",
 )

@@ -10,7 +10,7 @@ _SOURCE = "nkijit: # nkijit: ignore[rule]"
 UNUSED_SUPPRESSION = rule(
     "unused-suppression",
     "suppression",
-    "A comment that suppresses a warning stands on a statement that the warning is reported at.",
+    "A comment that suppresses a warning is on the statement at which the warning is reported.",
     "remove the rule from the comment, or put the comment on the statement's own lines",
     _SOURCE,
     group=WarningGroup.advice,
@@ -19,7 +19,7 @@ SUPPRESSION_OF_ERROR = rule(
     "suppression-of-error",
     "suppression",
     "Warnings can be suppressed, errors cannot.",
-    "mend the error and remove the comment",
+    "fix the error and remove the comment",
     _SOURCE,
     group=WarningGroup.advice,
 )

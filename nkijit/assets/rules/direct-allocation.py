@@ -32,5 +32,5 @@ error[direct-allocation]: nl.ndarray: a tile of 64 partitions with 2048 bytes ea
     |
  12 |     tile = nl.ndarray((64, 512), dtype=x.dtype, buffer=place)
     |            ^^^^^^^^^^
-   = help: SBUF: partition 0, for up to 64 partitions also 64, for up to 32 also 32 and 96; PSUM: a bank from 0 to 7, partition 0, byte 0
+   = help: place an SBUF tile at partition 0; one of at most 64 partitions may also start at 64, one of at most 32 also at 32 and 96; place a PSUM tile in a bank from 0 to 7, at partition 0, byte 0
 """

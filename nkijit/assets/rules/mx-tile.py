@@ -38,5 +38,5 @@ error[mx-tile]: nisa.quantize_mx: 'src' must have a multiple of 32 partitions up
  13 |     nisa.quantize_mx(dst=packed, src=nl.load(x), dst_scale=scale)
     |                                      ^^^^^^^^^^
    = src: %sbuf, sbuf 100x256 bfloat16, allocated at mx-tile.py:13:38
-   = help: pad the data with zeros: rows to a multiple of 32, stationary columns to an even number, what is quantized to a multiple of 4
+   = help: pad the data with zeros: rows to a multiple of 32, stationary columns to an even number, elements to quantize to a multiple of 4
 """

@@ -32,5 +32,5 @@ warning[repeated-load]: nl.load: brings 262144 bytes that SBUF has held before
    = src: %x, private_hbm 128x512 float32, a view of %x (private_hbm 512x512 float32), an argument of the kernel
    = the same finding 3 times at this place, in an unrolled loop or call
    = nl.load is implemented with nisa.dma_copy
-   = help: load them once, in front of the loop, into a tile that stays (nkijit advise says what it gains)
+   = help: load them once, before the loop, into a tile that stays (nkijit advise shows the gain)
 """

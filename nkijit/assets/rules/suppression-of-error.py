@@ -33,5 +33,5 @@ warning[suppression-of-error]: ignore[activation-function]: an error of this rul
     |
  11 |     nisa.activation(dst=tile, op=nl.add, data=tile)  # nkijit: ignore[activation-function]
     |     --------------- the error
-   = help: mend the error and remove the comment
+   = help: fix the error and remove the comment
 """

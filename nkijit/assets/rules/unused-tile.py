@@ -27,5 +27,5 @@ warning[unused-tile]: nl.ndarray: nothing uses 'sum' (sbuf 128x1 float32)
     |
  10 |     sum = nl.ndarray((128, 1), dtype=x.dtype, buffer=nl.sbuf)
     |           ^^^^^^^^^^
-   = help: remove the allocation, or use the tensor that it makes in the place of another
+   = help: remove the allocation, or use its tensor instead of another one
 """

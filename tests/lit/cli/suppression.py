@@ -35,7 +35,7 @@ def kernel(x):
     # CHECK-NEXT: [[# @LINE + 1]] | nisa.activation(dst=tile, op=nl.add, data=tile)  # nkijit: ignore[activation-function]
     nisa.activation(dst=tile, op=nl.add, data=tile)  # nkijit: ignore[activation-function]
     # CHECK-NEXT: | --------------- the error
-    # CHECK-NEXT: = help: mend the error and remove the comment
+    # CHECK-NEXT: = help: fix the error and remove the comment
     if x is None:  # nkijit: ignore[portable-identity]
         return tile
     # PYTHON-NOT: {{.*}}portable-identity{{.*}}

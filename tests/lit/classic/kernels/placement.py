@@ -40,7 +40,7 @@ automatic = ncc.force_auto_alloc(modulo)
 def half(x):
     # HALF: error[direct-allocation]: nl.ndarray: a tile of 64 partitions with 32 bytes each is placed at partition 32, byte 0
     # HALF-NEXT: --> {{.*}}placement.py:[[# @LINE + 3]]:12
-    # HALF: = help: SBUF: partition 0, for up to 64 partitions also 64, for up to 32 also 32 and 96; PSUM: a bank from 0 to 7, partition 0, byte 0
+    # HALF: = help: place an SBUF tile at partition 0; one of at most 64 partitions may also start at 64, one of at most 32 also at 32 and 96; place a PSUM tile in a bank from 0 to 7, at partition 0, byte 0
     place = ncc.sbuf.alloc(lambda index, partitions, size: (partitions // 2, 0))
     tile = nl.ndarray((64, 8), dtype=nl.float32, buffer=place)
     tile[...] = nl.load(x)

@@ -192,7 +192,7 @@ nki.kernel @nc_matmul_mx_tile_start() target=trn3 {
 // CHECK-NEXT: {{[0-9]+}} | nisa.nc_matmul_mx dst=%dst, stationary=%stationary, moving=%moving, stationary_scale=%stationary_scale, moving_scale=%moving_scale
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT:   = stationary: %stationary, sbuf 48x64 float8_e4m3fn_x4, allocated at {{.*}}
-// CHECK-NEXT:   = help: pad the data with zeros: rows to a multiple of 32, stationary columns to an even number, what is quantized to a multiple of 4
+// CHECK-NEXT:   = help: pad the data with zeros: rows to a multiple of 32, stationary columns to an even number, elements to quantize to a multiple of 4
 // CHECK: error[mx-tile]: nisa.nc_matmul_mx: 'moving' must have a multiple of 32 partitions up to 128, it has 48
 nki.kernel @nc_matmul_mx_partitions() target=trn3 {
   %dst = nki.alloc : memref<64x256xf32, #nki.psum>
