@@ -53,5 +53,6 @@ def kernel(x):
 # TOPK: release      NKI 0.6 (Neuron SDK 2.32) and newer
 # TOPK: sorted {{.*}}
 # TOPK-NEXT: {{.*}}
+# TOPK-NEXT: {{.*}}
 # TOPK-NEXT: Since NKI 0.7.
 # TOPK-NOT: {{.*}}Since NKI{{.*}}
