@@ -243,9 +243,9 @@ def merged_axes(access: AccessPattern) -> list[tuple[int, int]]:
 
 
 def _parts_of(stride: int, count: int) -> int | None:
-    """Return the number of dimensions that an engine needs for a run: 1, or 2 for a long run.
+    """Return the number of access dimensions for `count` elements at one stride.
 
-    None if two dimensions are not enough.
+    It is 1, or 2 if `count` is too large for one dimension; None if two are not enough.
     """
     if count <= ACCESS_COUNT_MAX:
         return 1

@@ -126,8 +126,8 @@ MATMUL_MODE = rule(
 MX_TILE = rule(
     "mx-tile",
     "shape",
-    "MX data has whole quadrants of 32 partitions, a stationary tile has pairs of columns, and the "
-    "source of a quantization has groups of 4 elements.",
+    "MX data has a multiple of 32 partitions (whole quadrants), a stationary tile an even number "
+    "of columns, and the source of a quantization a multiple of 4 elements.",
     "pad the data with zeros: rows to a multiple of 32, stationary columns to an even number, "
     "elements to quantize to a multiple of 4",
     ISA,
@@ -136,7 +136,8 @@ MX_SCALE = rule(
     "mx-scale",
     "shape",
     "A group of 8 partitions by 4 elements has one scale. The 4 scales of a quadrant of the data "
-    "are in 4 partitions of the same quadrant, from its partition 0, 4, 8 or 12 on.",
+    "are in the same quadrant of the scale tile, in 4 consecutive partitions that begin at "
+    "partition 0, 4, 8 or 12 of that quadrant.",
     "for data of (P, F) x4 elements allocate scales of (P, F), or of (P // 8, F) when P is 32; "
     "slice them at partition 0, 4, 8 or 12",
     "NKI deep dive, MXFP matrix multiplication",

@@ -59,8 +59,8 @@ class Tenant:
             address: the (partition, byte) of the allocation.
             box: the bounding box of the allocation.
             boxes: the bounding boxes of the accessed views, by the `id` of their values.
-            parts: the accessed bounding boxes, and whether each is written. A write has waited for
-                all earlier tenants of the bytes.
+            parts: the bounding box of each access, and whether the access is a write. A write waits
+                for all earlier tenants of its bytes, so that later tenants need not.
         """
         self.base, self.live, self.address = base, live, address
         self.box, self.boxes, self.parts = box, boxes, parts

@@ -25,7 +25,10 @@ FEWEST = 2
 MOST = 2**31 - 1
 """The largest trip count, as registers have 32 bits."""
 LIMIT = 1_000_000
-"""The default limit of simulated instructions. Longer straight-line programs are exempt."""
+"""The default limit of simulated instructions. It shortens loops only.
+
+A program without loops is simulated completely, however long it is.
+"""
 LIMIT_VARIABLE = "NKIJIT_SIMULATION_LIMIT"
 
 

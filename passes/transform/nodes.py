@@ -150,7 +150,7 @@ class Loop(Node):
     number_steps: tuple[int, ...]
     """For each number of the body, its increase per iteration."""
     ref_steps: tuple[RefStep, ...]
-    """The values that the uses of the body's nodes refer to, per iteration."""
+    """For each use in the body, the change per iteration of the value that the use refers to."""
 
     @property
     def body(self) -> list[Node]:

@@ -178,9 +178,9 @@ def _place_of(location: LocationAttr) -> Place:
 
 
 class _Words:
-    """The form, the numbers and the uses of one operation, collected as sequences of words.
+    """Collects the form, the numbers and the uses of one operation, each as a list.
 
-    The words are collected in the order in which `write` consumes them.
+    The lists are in the order in which `write` consumes them.
     """
 
     def __init__(self, reader: Reader, op: Operation):
@@ -194,7 +194,7 @@ class _Words:
         self.size = 1
 
     def add(self, *words: Hashable) -> None:
-        """Add words to the key of the operation's form."""
+        """Append items to the key of the operation's form."""
         self.key += words
 
     def read(self) -> None:

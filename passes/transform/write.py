@@ -83,7 +83,10 @@ class Writer:
         return bool(self._indices)
 
     def used(self, unit: Unit, slot: int) -> SSAValue:
-        """Return the value of a use, with an `nki.element` if the value is in a list."""
+        """Return the value that a use refers to.
+
+        If the value is in a list, an `nki.element` selects it, which is created once.
+        """
         element = self._resolved.uses[unit, slot]
         if element.is_plain:
             return self._values[element.parts[0][1]]

@@ -335,9 +335,10 @@ def _departure(
 
 
 def against_names(record: Recording, reference: Reference, name: str) -> Bisection:
-    """Find the first instance of a variable that departs from an array of the reference.
+    """Find the first value of a variable that departs from the reference's array for it.
 
-    Raises RecordError for unknown names, and for arrays whose shape or number does not match.
+    Raises RecordError if a name is unknown, if an array has the wrong shape, or if a variable has
+    more or fewer values than the reference has arrays.
     """
     unknown = [each for each in reference if each not in record]
     if unknown:

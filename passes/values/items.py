@@ -112,7 +112,7 @@ class RecordedOperand:
 
     @property
     def tile(self) -> str:
-        """The kernel's name of the operand's tensor."""
+        """The name that the kernel gives to the operand's tensor."""
         return self._shape.tile
 
     @property

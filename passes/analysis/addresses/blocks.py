@@ -16,7 +16,7 @@ SPACES = (MemoryRegion.sbuf, MemoryRegion.psum)
 
 
 def space_of(region: MemoryRegion, target: Target) -> Space:
-    """Return the space of an on-chip memory."""
+    """Return the capacity and the banks of an on-chip memory."""
     return Space.sbuf(target) if region is MemoryRegion.sbuf else Space.psum(target)
 
 

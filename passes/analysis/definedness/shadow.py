@@ -38,7 +38,7 @@ class Shadow:
         mark: int,
         *,
         outside: int = UNWRITTEN,
-        pieces: int = 0,
+        unit: int = 0,
     ):
         """Set the mark of the tensor's memory to `mark`, and of the memory around it to `outside`.
 
@@ -47,11 +47,12 @@ class Shadow:
             reach: the tensor's memory.
             mark: the initial mark inside the tensor.
             outside: the mark outside the tensor, which writes do not change.
-            pieces: the bytes of a unit; 0 for the largest unit that divides all views' elements.
+            unit: the number of bytes that share a mark; 0 for the largest number that divides the
+                element size of every view.
         """
         values = (value for base in bases for value in (base, *views_of(base)))
         self.reach = reach
-        self._unit = pieces or math.gcd(*{info_of(value).dtype.itemsize for value in values})
+        self._unit = unit or math.gcd(*{info_of(value).dtype.itemsize for value in values})
         self.marks: Marks = np.full(reach.size // self._unit, mark, MARK)
         self._mark_outside = outside
         self._outside: Mask | None = None

@@ -146,7 +146,10 @@ class _Rewriting:
             self._insert(load, op, op)
 
     def _begin(self, tile: SSAValue, op: Operation) -> None:
-        """Give a tile a new allocation from `op` on; its first use keeps the old allocation."""
+        """Begin a stay of a tile in SBUF at `op`.
+
+        The first stay keeps the tile's allocation, each later one gets a new allocation.
+        """
         if tile not in self._seen:
             self._seen.add(tile)
             return

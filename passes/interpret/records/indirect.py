@@ -51,7 +51,10 @@ class Indirect:
     selected: tuple[int, ...]
     """The shape of the selected elements."""
     free: tuple[int, ...]
-    """The free dimensions of `rows`, for tensor indirection: merged into one if a view allows."""
+    """The sizes of the free dimensions of `rows`, merged into one where the strides permit.
+
+    Empty unless the indirection is a tensor indirection.
+    """
     dtype: np.dtype[Any]
     skips: bool
     valid: int

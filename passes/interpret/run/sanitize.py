@@ -197,8 +197,8 @@ class CoreSanitizer(Tracker):
         if shadow is None:
             # Each core that shares memory accesses it through its own views.
             several = self.kernel.core[1] > 1 and number >= 0
-            mark, pieces = UNWRITTEN if allocated else DEFINED, 1 if several else 0
-            shadow = Shadow([base], self._plan.slots.reach(base), mark, pieces=pieces)
+            mark, unit = UNWRITTEN if allocated else DEFINED, 1 if several else 0
+            shadow = Shadow([base], self._plan.slots.reach(base), mark, unit=unit)
             if number >= 0:
                 self._shared[number] = shadow
         return shadow

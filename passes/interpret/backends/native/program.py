@@ -1,4 +1,7 @@
-"""Plans as native code: straight-line regions become one call that executes a table."""
+"""Runs plans as native code.
+
+Each straight-line sequence of native instructions is one call, which runs a table of instructions.
+"""
 
 from __future__ import annotations
 
