@@ -96,13 +96,13 @@ def in_device_loops(operations: int) -> Measured:
             for i in nl.dynamic_range(2):
                 for block in range(blocks):
                     half = x.shape[0] // 2
-                    selected = [
-                        each.reshape((2, half, each.shape[1]))[i] for each in (x, k, v, rows, out)
-                    ]
+                    inputs, values, indices, results = (
+                        each.reshape((2, half, each.shape[1]))[i] for each in (x, v, rows, out)
+                    )
                     with stack.scope():
                         at = block * ROWS
-                        result = _block(stack, *selected[:3], scale, selected[3], at)
-                        store_in_halves(selected[4], at, result)
+                        result = _block(stack, inputs, k, values, scale, indices, at)
+                        store_in_halves(results, at, result)
         return out
 
     return _measured(kernel, 2 * blocks)
