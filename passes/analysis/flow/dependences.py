@@ -222,7 +222,7 @@ class _FewCells(NamedTuple):
 
     cells: Sequence[list[int]] | None
     """The cells of each tile."""
-    count: int
+    total: int
     """The number of the tensor's cells."""
     exact: bool
     """See `TrackedTile.exact`."""
@@ -254,11 +254,11 @@ class _Tensors:
                 ]
             if direct:
                 self._known[key] = found
-        cells, count, exact = found
+        cells, total, exact = found
         if cells is None:
             whole = _Whole()
             return [TrackedTile(value, whole, exact) for value in used]
-        few = _Few(count)
+        few = _Few(total)
         return [
             TrackedTile(value, _OfFew(few, own), exact)
             for value, own in zip(used, cells, strict=True)
