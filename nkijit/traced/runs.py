@@ -18,6 +18,7 @@ from xdsl.ir import Operation
 from nkijit.dialects.collection import without_collection
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.tiles import info_of
+from nkijit.dialects.walks import unchanged
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiWarning
 from nkijit.passes.interpret.plan.plan import Plan
@@ -197,9 +198,9 @@ class Runs:
                 plan = self._plans.get(precise)
                 if plan is None:
                     kernels = self._kernels
-                    with without_collection():
+                    with without_collection(), unchanged(kernels):
                         plans = [Plan(k, precise=precise, launch=kernels) for k in kernels]
-                    plan = self._plans[precise] = Launch(plans)
+                        plan = self._plans[precise] = Launch(plans)
                     WarningIssuer(self._suspicious())
         return plan, None if checked else WarningIssuer(admitted)
 

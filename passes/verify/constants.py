@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from xdsl.ir import SSAValue
+
 from nkijit.dialects.declare.kinds import OperandKind, Role
 from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.effects import role_of
 from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.dialects.nki.views import base_of
+from nkijit.dialects.nki.views import base_of, used_of
 from nkijit.dialects.rule_texts.operands import CONSTANT_WRITTEN
 from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
@@ -20,7 +23,9 @@ def check_constants(kernel: KernelOp) -> Iterator[Diagnostic]:
     if not constants:
         return
     held = {op.result for op in constants}
-    for op in kernel.body.walk():
+    if not any(map(_is_written, held)):
+        return
+    for op in kernel.operations:
         if not isinstance(op, NisaOp):
             continue
         for f, value in op.given_operands():
@@ -29,3 +34,10 @@ def check_constants(kernel: KernelOp) -> Iterator[Diagnostic]:
                 yield diagnose(
                     CONSTANT_WRITTEN, op, f"'{f.name}' is constant data", [(f.name, value)]
                 )
+
+
+def _is_written(constant: SSAValue) -> bool:
+    """Whether an instruction writes to a constant or to one of its views."""
+    return any(
+        role_of(use) not in (None, Role.read) for value in used_of(constant) for use in value.uses
+    )

@@ -24,7 +24,7 @@ from nkijit.dialects.rule_texts.hazards import (
     SENDRECV_PAIR,
 )
 from nkijit.dialects.tiles import info_of, is_tile
-from nkijit.dialects.walks import operations
+from nkijit.dialects.walks import directly_in, operations
 from nkijit.passes.analysis.bytes.footprints import Cells, Extent, Footprint, extent_of
 from nkijit.passes.analysis.flow.ranges import Ranges
 from nkijit.passes.diagnostics.diagnose import diagnose
@@ -66,10 +66,13 @@ class _Program:
 
     def __post_init__(self) -> None:
         self.ranges = Ranges(self.kernel)
-        for op in self.kernel.body.block.ops:
+        for op in directly_in(self.kernel.body.block):
             if is_instruction(op) and type(op) in _MEETINGS:
                 self.meetings.append(op)
                 self.phases.append([])
+                continue
+            if not op.regions:
+                self.phases[-1].append(op)
                 continue
             inner = [op for region in op.regions for op in operations(region.block)]
             if any(type(op) in _WAITING for op in inner):
@@ -88,7 +91,11 @@ def _meetings(programs: Sequence[_Program]) -> Iterator[Diagnostic]:
     if not all(program.is_whole for program in programs):
         return
     one, two = [
-        [op for op in p.kernel.body.block.ops if is_instruction(op) and type(op) in _WAITING]
+        [
+            op
+            for op in directly_in(p.kernel.body.block)
+            if is_instruction(op) and type(op) in _WAITING
+        ]
         for p in programs
     ]
     keys = [_Keys(program.kernel) for program in programs]

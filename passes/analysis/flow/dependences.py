@@ -31,6 +31,7 @@ from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp
 from nkijit.dialects.nki.views import base_of, leaves_its_tensor, reach_of, used_of
 from nkijit.dialects.tiles import info_of
 from nkijit.dialects.tuples import made
+from nkijit.dialects.walks import directly_in
 from nkijit.passes.analysis.bytes.footprints import FewCells, Footprint, cut, extent_of
 
 Events = npt.NDArray[np.int64]
@@ -466,7 +467,7 @@ class _Walk:
 
     def walk(self, block: Block, again: bool = False) -> Iterator[Execution]:
         """Yield the events of a block; `again` is True in the second walk of a loop around it."""
-        for op in block.ops:
+        for op in directly_in(block):
             queue = self._queue(op)
             if queue is not None:
                 yield self._event(op, queue)

@@ -518,23 +518,22 @@ def _exposed(kernel: KernelOp) -> set[int]:
     sources: dict[int, set[int]] = {}
     sinks: list[int] = []
     for op in kernel.operations:
-        touched = effects(op)
-        read = [
-            id(base_of(e.value))
-            for e in touched
-            if e.role is not Role.write and not e.touched.is_index and e.name not in _CHOOSING
-        ]
-        if type(op) in (ReturnOp, DevicePrintOp):
-            sinks += read
-            continue
         if not is_instruction(op):
+            if type(op) in (ReturnOp, DevicePrintOp):
+                sinks += _results_of(op)
             continue
-        if is_bitvec(op, *(name for name in ("op", "op0") if op.declares(name))):
+        written = [
+            base_of(value)
+            for _, value, role, _ in effects(op)
+            if role is not Role.read and info_of(value).dtype.is_integer
+        ]
+        has_bits = is_bitvec(op, *(name for name in ("op", "op0") if op.declares(name)))
+        if not written and not has_bits:
+            continue
+        read = _results_of(op)
+        if has_bits:
             sinks += read
-        for effect in touched:
-            base = base_of(effect.value)
-            if effect.role is Role.read or not info_of(effect.value).dtype.is_integer:
-                continue
+        for base in written:
             if isinstance(base, BlockArgument):
                 sinks.append(id(base))
             if not _is_decision(op, kernel.target):
@@ -546,6 +545,15 @@ def _exposed(kernel: KernelOp) -> set[int]:
             exposed.add(base)
             sinks += sources.get(base, ())
     return exposed
+
+
+def _results_of(op: Operation) -> list[int]:
+    """Return the `id`s of allocations whose data an operation turns into results."""
+    return [
+        id(base_of(e.value))
+        for e in effects(op)
+        if e.role is not Role.write and not e.touched.is_index and e.name not in _CHOOSING
+    ]
 
 
 def _is_decision(op: NisaOp, target: Target) -> bool:

@@ -21,7 +21,7 @@ from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.loops import bounds_of
 from nkijit.dialects.nki.registers import ReadRegisterOp
 from nkijit.dialects.register_type import RegisterType
-from nkijit.dialects.walks import operations
+from nkijit.dialects.walks import directly_in, operations
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ class Ranges:
         return self._histories
 
     def _follow(self, block: Block) -> None:
-        for op in block.ops:
+        for op in directly_in(block):
             if isinstance(op, (ForOp, WhileOp)):
                 self._follow_loop(op)
             else:

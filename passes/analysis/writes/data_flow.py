@@ -18,7 +18,7 @@ from nkijit.dialects.hardware.words import engine, reduce_cmd
 from nkijit.dialects.nki.allocation import DECLARATIONS, AllocOp
 from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp, ReturnOp, shared_tensors
 from nkijit.dialects.nki.views import base_of, leaves_its_tensor
-from nkijit.dialects.walks import found_once
+from nkijit.dialects.walks import directly_in, found_once
 from nkijit.passes.analysis.flow.accumulators import accumulator_command, accumulator_lanes
 from nkijit.passes.analysis.flow.dependences import NO_EVENT, Accesses, TrackedTile
 from nkijit.passes.analysis.flow.matmul_writes import where_matmuls_add
@@ -102,7 +102,7 @@ class DataFlow:
 
     def _block(self, block: Block, again: bool = False, loop: Loop = _NO_LOOP) -> None:
         """Walk a block; `again`: this is the second walk of the loop around it."""
-        for op in block.ops:
+        for op in directly_in(block):
             if is_instruction(op) or type(op) is DevicePrintOp:
                 self._execute(op, loop)
             elif op.regions and type(op) not in DECLARATIONS:

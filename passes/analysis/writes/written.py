@@ -338,8 +338,8 @@ class _Core(CoreWrites):
         """The core's tensors in shared HBM, in an order that is equal on all cores."""
         self.meetings = 0
         """The number of synchronisations with other cores before the first one in a loop."""
-        for op in kernel.body.block.ops if several else ():
-            if any(type(inner) in _MEETINGS for inner in _inside(op)):
+        for op in directly_in(kernel.body.block) if several else ():
+            if op.regions and any(type(inner) in _MEETINGS for inner in _inside(op)):
                 break
             self.meetings += type(op) in _MEETINGS
 
@@ -397,5 +397,5 @@ def _inside(op: Operation) -> list[Operation]:
 def _writes(ops: Iterable[Operation]) -> Iterator[Effect]:
     """Return the writing effects of operations, including nested ones."""
     for top in ops:
-        for op in (top, *_inside(top)):
+        for op in (top, *_inside(top)) if top.regions else (top,):
             yield from (e for e in effects(op) if e.role is not Role.read)

@@ -27,6 +27,7 @@ from nkijit.dialects.nki.loops import condition_of
 from nkijit.dialects.nki.registers import ReadRegisterOp, RegisterOp
 from nkijit.dialects.nki.views import base_of, leaves_its_tensor
 from nkijit.dialects.tiles import info_of
+from nkijit.dialects.walks import directly_in
 from nkijit.passes.diagnostics.environment import limit_of
 from nkijit.passes.interpret.records.binding import Binding
 from nkijit.passes.interpret.records.environment import Env, Slots, Step, unwritten
@@ -198,7 +199,7 @@ def compile_body(slots: Slots, forms: StepForms, block: Block) -> Body:
 
 
 def _compile_into(slots: Slots, forms: StepForms, block: Block, body: Body) -> None:
-    for op in block.ops:
+    for op in directly_in(block):
         if type(op) in _DECLARATIONS:
             continue
         driver = None
