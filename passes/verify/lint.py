@@ -239,10 +239,14 @@ Rows cannot be distributed over more partitions for these instructions.
 """
 
 
+def _reads_tiles(op: NisaOp) -> bool:
+    return any(f.role is not Role.write and is_tile(value) for f, value in op.given_operands())
+
+
 def _few_partitions(op: NisaOp, target: Target) -> _Warning | None:
     if engine_of(op, target) not in (engine.vector, engine.scalar, engine.gpsimd):
         return None
-    if isinstance(op, _OF_GIVEN_PARTITIONS):
+    if isinstance(op, _OF_GIVEN_PARTITIONS) or not _reads_tiles(op):
         return None
     tiles = [info_of(value) for value in op.operands if is_tile(value)]
     used = max((tile.partitions for tile in tiles if tile.region in ON_CHIP), default=target.pmax)
