@@ -52,6 +52,7 @@ from nkijit.passes.analysis.writes.unused_results import call_of
 from nkijit.passes.analysis.writes.widened import narrow_sources
 from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
+from nkijit.passes.verify.sums import check_rounded_sums
 
 
 def check_lint(program: Dependences) -> Iterator[Diagnostic]:
@@ -81,6 +82,7 @@ def check_lint(program: Dependences) -> Iterator[Diagnostic]:
     yield from _redundant_copies(kernel, events)
     yield from _repeated_loads(program)
     yield from _widened(kernel)
+    yield from check_rounded_sums(kernel)
 
 
 # ------------------------------------------------------------------ cost of single instructions
