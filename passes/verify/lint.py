@@ -95,11 +95,13 @@ class _Warning:
     rule: RuleText
     message: str
     operands: tuple[str, ...] = ()
+    help: str | None = None
+    """A fix that is more specific than the rule's own."""
 
     def at(self, op: NisaOp) -> Diagnostic:
         named = ((name, op.operand_named(name)) for name in self.operands)
         shown = [(name, value) for name, value in named if value is not None]
-        return diagnose(self.rule, op, self.message, shown)
+        return diagnose(self.rule, op, self.message, shown, help=self.help)
 
 
 def _warning_of(op: NisaOp, target: Target) -> _Warning | None:
@@ -129,6 +131,22 @@ def _small_dma(op: DmaCopyOp, target: Target) -> _Warning | None:
         f"{transfer.descriptor_bytes} bytes, which takes about {lost:.0f} cycles more than in "
         "long ones",
         ("dst", "src"),
+        _spread(src),
+    )
+
+
+def _spread(src: TileInfo) -> str | None:
+    """Return the help for a tile that a DMA repeats along free dimensions; None for others."""
+    repeated = [
+        not stride and size > 1 for size, stride in zip(src.shape, src.strides, strict=True)
+    ]
+    if not src.region.on_chip or src.indirection is not None or not any(repeated[1:]):
+        return None
+    whole = "x".join(map(str, src.shape))
+    once = "x".join("1" if r else str(n) for r, n in zip(repeated, src.shape, strict=True))
+    return (
+        f"'src' repeats its elements: copy them to a tile of {whole} first, e.g. with "
+        f"nisa.tensor_copy, or give 'dst' the shape {once} if each is needed once"
     )
 
 
