@@ -69,6 +69,8 @@ class DType:
     signed: bool = True
     largest: float = math.inf
     """The largest finite number of a float type; infinite for other types."""
+    digits: int = 0
+    """The bits of a float type's significand: integers up to `2**digits` are exact; else 0."""
     beyond: float = math.inf
     """The smallest number that is out of range of a float type: it does not round to `largest`."""
     smallest: float = 0.0
@@ -134,8 +136,8 @@ def _float(name: str, type: Attribute, bits: int, form: tuple[int, int], **speci
     largest = (2 - 2.0 ** (1 - digits)) * 2.0**exponent
     beyond = largest + 2.0 ** (exponent - digits)
     smallest = 2.0 ** (2 - exponent - digits)
-    ends: dict[str, Any] = {"largest": largest, "beyond": beyond, "smallest": smallest}
-    return DType(name, type, bits, Kind.float, **{**ends, **special})
+    derived: dict[str, Any] = {"largest": largest, "beyond": beyond, "smallest": smallest}
+    return DType(name, type, bits, Kind.float, digits=digits, **{**derived, **special})
 
 
 _ALL = (

@@ -202,6 +202,15 @@ LOOP_LEFT = rule(
     "leave the loop by its condition: no break, return or exception in its body",
     "NKI deep dive, dynamic loops",
 )
+LOOP_NUMBER = rule(
+    "loop-number",
+    "operator",
+    "The body of a loop on the device is traced once: Python numbers that it changes do not change "
+    "in each iteration.",
+    "keep the number in a tile or a register that the body updates, or loop over Python's range",
+    "NKI deep dive, dynamic loops",
+    group=WarningGroup.suspicious,
+)
 LOOP_CONDITION = rule(
     "loop-condition",
     "operator",

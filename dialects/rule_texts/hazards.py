@@ -51,6 +51,16 @@ CORE_DOUBLE_WRITE = rule(
     f"{ISA}, core_barrier",
     group=WarningGroup.suspicious,
 )
+SAME_WORK = rule(
+    "same-work",
+    "hazard",
+    "Two cores divide the work: each computes the part of the result that nl.program_id(0) "
+    "selects.",
+    "split the work by nl.program_id(0), which is 0 on one core and 1 on the other, e.g. for i in "
+    "range(nl.program_id(0), n, 2); or launch the kernel on one core",
+    "NKI guide, logical NeuronCores",
+    group=WarningGroup.advice,
+)
 CORES_WAIT = rule(
     "cores-wait",
     "hazard",

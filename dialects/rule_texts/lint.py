@@ -125,6 +125,23 @@ ROUNDED_INTEGERS = _lint(
     WarningGroup.suspicious,
 )
 
+SATURATED_SUM = _lint(
+    "saturated-sum",
+    "A data type holds the sum of as many ones as integers are added: uint8 saturates at 255, int8 "
+    "at 127.",
+    "give the sum the data type nl.int32 or nl.float32",
+    "NKI API reference, nki.isa, tensor_reduce and tensor_tensor; NKI API reference, "
+    "nki.api.shared",
+    WarningGroup.suspicious,
+)
+ROUNDED_SUM = _lint(
+    "rounded-sum",
+    "A sum of many terms is kept in float32: a 16-bit type rounds it after each addition, and with "
+    "2**8 (bfloat16) or 2**11 (float16) equal terms, further terms do not change it.",
+    "allocate the sum as nl.float32, and convert it after the last addition",
+    "NKI API reference, nki.isa, tensor_tensor; NKI API reference, nki.api.shared",
+)
+
 SUSPECTED = (OVERWRITTEN_RESULT, REDUNDANT_FILL, DEAD_STORE, NO_RESULT, LOST_RESULT)
 """Rules about results that nothing uses. They are reported only for kernels without errors."""
 LINT = (
@@ -137,5 +154,6 @@ LINT = (
     REPEATED_LOAD,
     WIDENED_MATMUL,
     BROADCAST_LOAD,
+    ROUNDED_SUM,
 )
-"""Rules about time and memory. They are reported only for kernels without errors."""
+"""Rules about time, memory and precision. They are reported only for kernels without errors."""

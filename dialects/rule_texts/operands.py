@@ -233,6 +233,15 @@ CONSTANT_RANGE = rule(
     "NKI migration guides, 0.3.0, nisa.memset; NKI API reference, nki.api.shared",
     group=WarningGroup.suspicious,
 )
+ROUNDED_PATTERN = rule(
+    "rounded-pattern",
+    "dtype",
+    "The data type of a pattern holds each of its values exactly: bfloat16 holds integers up to "
+    "256, float16 up to 2048, and float32 up to 2**24.",
+    "generate the pattern as nl.int32, or as nl.float32 up to 2**24",
+    f"{ISA}, iota; {SHARED}",
+    group=WarningGroup.suspicious,
+)
 PACKED_ZERO = rule(
     "memset-packed",
     "dtype",

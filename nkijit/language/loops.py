@@ -15,11 +15,12 @@ from xdsl.ir import Block, Region
 from nkijit.dialects.declare.properties import is_int32
 from nkijit.dialects.nki.kernel import NoReorderOp
 from nkijit.dialects.python_values import as_index, one_line
-from nkijit.dialects.rule_texts.access import LOOP_LEFT, LOOP_STEP
+from nkijit.dialects.rule_texts.access import LOOP_LEFT, LOOP_NUMBER, LOOP_STEP
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.isa.registers import register_move
 from nkijit.tracing.checks import function, result_of
 from nkijit.tracing.locations import assigned_name, author_frame, ssa_name
+from nkijit.tracing.loop_numbers import ChangedNumber, changed_numbers, numbers_of
 from nkijit.tracing.registers import VirtualRegister, allocate_register, loop_bound, open_while
 from nkijit.tracing.scalars import scalar_in
 from nkijit.tracing.tracer import Tracer, tracer_for
@@ -63,7 +64,9 @@ class _DynamicRange:
     def __iter__(self) -> Iterator[VirtualRegister]:
         call, tracer = "nl.dynamic_range", self.tracer
         bounds = ("start", self.lower), ("stop", self.upper)
-        op, index = _open_for(tracer, call, bounds, self.step, assigned_name(author_frame()))
+        frame = author_frame()
+        before = {} if frame is None else numbers_of(frame)
+        op, index = _open_for(tracer, call, bounds, self.step, assigned_name(frame))
         try:
             yield index
         except GeneratorExit:
@@ -72,6 +75,27 @@ class _DynamicRange:
                 tracer.close(op, YieldOp())
             raise
         tracer.close(op, YieldOp())
+        if frame is not None and author_frame() is frame:
+            for number in changed_numbers(frame, before):
+                self._report(call, number)
+
+    def _report(self, call: str, number: ChangedNumber) -> None:
+        """Record that a number changes once, unless the loop has one iteration."""
+        name, before, after = number
+        message = (
+            f"its body is traced once, so '{name}' changes once, from {before!r} to {after!r}, and "
+            "not in each iteration"
+        )
+        help = f"keep {name} in a tile or a register that the body updates"
+        if isinstance(self.lower, int) and isinstance(self.upper, int):
+            bounds = (self.lower, self.upper, self.step)
+            if len(range(*bounds)) < 2:
+                return
+            unrolled = (
+                str(range(*bounds)) if self.step != 1 or self.lower else f"range({self.upper})"
+            )
+            help = f"write {unrolled}, which traces the body for each iteration; or {help}"
+        self.tracer.record(LOOP_NUMBER, call, message, help)
 
 
 def fori_loop(lower: Bound, upper: Bound, body_fun: Callable[[Any], None], step: int = 1) -> None:

@@ -21,6 +21,7 @@ from nkijit.dialects.rule_texts.hazards import (
     CORE_DOUBLE_WRITE,
     CORE_RACE,
     CORES_WAIT,
+    SAME_WORK,
     SENDRECV_PAIR,
 )
 from nkijit.dialects.tiles import info_of, is_tile
@@ -251,6 +252,10 @@ class _Shared:
             for pair in np.unique(one[both] * many + two[both]).tolist():
                 yield divmod(pair, many)
 
+    def repeated(self, ops: Sequence[Operation]) -> Operation | None:
+        """Return the first operation of core 0 that writes a cell which core 1 also writes."""
+        return next((ops[number] for number, _ in self.pairs(*self.written)), None)
+
 
 def _races(programs: Sequence[_Program]) -> Iterator[Diagnostic]:
     """Yield races: one core certainly writes bytes of shared HBM that the other core accesses."""
@@ -275,6 +280,7 @@ def _races(programs: Sequence[_Program]) -> Iterator[Diagnostic]:
     differ = _Difference(programs)
     ops: list[Operation] = []
     found: dict[Diagnostic, None] = {}
+    repeated: Operation | None = None
     for phase in range(min(len(program.phases) for program in programs)):
         for core, program in enumerate(programs):
             for op, effect, tensor in _certain_effects(program, phase, followed[core]):
@@ -283,12 +289,22 @@ def _races(programs: Sequence[_Program]) -> Iterator[Diagnostic]:
         for number, tensor in shared.items():
             if tensor.may_meet():
                 found |= dict.fromkeys(_conflicts(tensor, ops, names[number], differ))
+                if repeated is None and not differ:
+                    repeated = tensor.repeated(ops)
         for core, program in enumerate(programs):
             for effect in effects(program.meetings[phase]) if phase < len(program.meetings) else ():
                 tensor = followed[core].get(id(base_of(effect.value)))
                 if tensor is not None:
                     tensor.first_unordered = len(ops)
     yield from found
+    if repeated is not None and not found and not any(map(_waits, programs)):
+        yield diagnose(SAME_WORK, repeated, "both cores compute and write the same results")
+
+
+def _waits(program: _Program) -> bool:
+    """True if an instruction of a core waits for the other core, which may divide the work."""
+    ops = program.kernel.body.block.ops
+    return any(type(op) in _WAITING for op in ops)
 
 
 @dataclass(slots=True)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cached_property
 
+from xdsl.dialects.scf import ForOp, WhileOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from nkijit.dialects.declare.kinds import Role
+from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.rules.wording import variable_of
 from nkijit.dialects.effects import Effect, effects
 from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
+from nkijit.passes.analysis.writes.unused_results import call_of
 from nkijit.passes.analysis.writes.written import Read
 from nkijit.passes.diagnostics.places import Position, positions
+from nkijit.passes.numerics.operators import IDENTITY
 
 
 class Writers:
@@ -47,14 +52,23 @@ class Writers:
             return None
         classic = self._kernels[0].classic is not None
         written = [e for e in effects(op) if e.role is not Role.read]
-        if any(base_of(e.value) is source for e in written):
-            fill = "allocate it with nl.zeros" if classic else f"write nisa.memset({name}, 0)"
-            return f"fill {name} before the instruction reads it: {fill}"
+        start = _start_of(op, effect)
+        if start is not None and any(base_of(e.value) is source for e in written):
+            filling = _filling(name, start, classic=classic)
+            return f"fill {name} before {self._reader(op)}: {filling}"
         later = self._later(op, source)
         first = self._write_first(effect, name, classic)
         if later is not None:
             first = f"{name} is written later, in line {later.line}: move the read after it"
         return self._exchanged(op, effect, written, first) or first
+
+    def _reader(self, op: Operation) -> str:
+        """Return the words for the loop around an instruction, or for an instruction in no loop."""
+        if isinstance(op.parent_op(), (ForOp, WhileOp)):
+            return "the loop"
+        call = call_of(op)
+        again = any(other is not op and call_of(other) == call for other in self._order)
+        return "the loop" if again else "the instruction reads it"
 
     def _later(self, op: Operation, source: SSAValue) -> Position | None:
         """Return the source position of a tensor's first write, if it comes after `op`; else None.
@@ -98,3 +112,43 @@ class Writers:
             return f"write {name} first, e.g. with nisa.nc_matmul"
         how = "nl.load or nl.zeros" if classic else "nisa.memset or nisa.dma_copy"
         return f"write {name} first, e.g. with {how}"
+
+
+def _start_of(op: Operation, effect: Effect) -> float | None:
+    """Return the number with which a tile that `op` combines with others starts.
+
+    None if the operator has no identity.
+    """
+    if not isinstance(op, NisaOp) or effect.role is not Role.read:
+        return 0
+    start = IDENTITY.get(_operator_of(op, effect.name))
+    dtype = info_of(effect.value).dtype
+    if start is None or dtype.cannot_hold(start) is None:
+        return start
+    return dtype.ends[start > 0]
+
+
+def _operator_of(op: NisaOp, operand: str) -> str:
+    """Return the operator that combines an operand with others; "" if there is none."""
+    if operand == "bias":
+        return "add"
+    names = [f"op{operand.removeprefix('operand')}"] if operand.startswith("operand") else _ALL
+    words = [op.value_of(name) for name in names if op.declares(name)]
+    words = [word for word in words if word is not None]
+    if words[:1] == ["multiply"] and len(words) > 1:
+        return words[1]  # scaled values start like those of the operator that follows
+    return words[0] if words else ""
+
+
+_ALL = ("op", "op0", "op1")
+
+
+def _filling(name: str, start: float, *, classic: bool) -> str:
+    """Return the code that fills a tile, with the verb before it."""
+    if start == 0 and classic:
+        return "allocate it with nl.zeros"
+    number = repr(start) if math.isfinite(start) else f'float("{start}")'
+    number = number.removesuffix(".0")
+    if classic:
+        return f"allocate it with nl.full and fill_value={number}"
+    return f"write nisa.memset({name}, {number})"

@@ -52,6 +52,7 @@ from nkijit.passes.analysis.writes.unused_results import call_of
 from nkijit.passes.analysis.writes.widened import narrow_sources
 from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
+from nkijit.passes.verify.sums import check_rounded_sums
 
 
 def check_lint(program: Dependences) -> Iterator[Diagnostic]:
@@ -81,6 +82,7 @@ def check_lint(program: Dependences) -> Iterator[Diagnostic]:
     yield from _redundant_copies(kernel, events)
     yield from _repeated_loads(program)
     yield from _widened(kernel)
+    yield from check_rounded_sums(kernel)
 
 
 # ------------------------------------------------------------------ cost of single instructions
@@ -93,11 +95,13 @@ class _Warning:
     rule: RuleText
     message: str
     operands: tuple[str, ...] = ()
+    help: str | None = None
+    """A fix that is more specific than the rule's own."""
 
     def at(self, op: NisaOp) -> Diagnostic:
         named = ((name, op.operand_named(name)) for name in self.operands)
         shown = [(name, value) for name, value in named if value is not None]
-        return diagnose(self.rule, op, self.message, shown)
+        return diagnose(self.rule, op, self.message, shown, help=self.help)
 
 
 def _warning_of(op: NisaOp, target: Target) -> _Warning | None:
@@ -127,6 +131,22 @@ def _small_dma(op: DmaCopyOp, target: Target) -> _Warning | None:
         f"{transfer.descriptor_bytes} bytes, which takes about {lost:.0f} cycles more than in "
         "long ones",
         ("dst", "src"),
+        _spread(src),
+    )
+
+
+def _spread(src: TileInfo) -> str | None:
+    """Return the help for a tile that a DMA repeats along free dimensions; None for others."""
+    repeated = [
+        not stride and size > 1 for size, stride in zip(src.shape, src.strides, strict=True)
+    ]
+    if not src.region.on_chip or src.indirection is not None or not any(repeated[1:]):
+        return None
+    whole = "x".join(map(str, src.shape))
+    once = "x".join("1" if r else str(n) for r, n in zip(repeated, src.shape, strict=True))
+    return (
+        f"'src' repeats its elements: copy them to a tile of {whole} first, e.g. with "
+        f"nisa.tensor_copy, or give 'dst' the shape {once} if each is needed once"
     )
 
 
@@ -239,10 +259,14 @@ Rows cannot be distributed over more partitions for these instructions.
 """
 
 
+def _reads_tiles(op: NisaOp) -> bool:
+    return any(f.role is not Role.write and is_tile(value) for f, value in op.given_operands())
+
+
 def _few_partitions(op: NisaOp, target: Target) -> _Warning | None:
     if engine_of(op, target) not in (engine.vector, engine.scalar, engine.gpsimd):
         return None
-    if isinstance(op, _OF_GIVEN_PARTITIONS):
+    if isinstance(op, _OF_GIVEN_PARTITIONS) or not _reads_tiles(op):
         return None
     tiles = [info_of(value) for value in op.operands if is_tile(value)]
     used = max((tile.partitions for tile in tiles if tile.region in ON_CHIP), default=target.pmax)

@@ -16,7 +16,7 @@ from xdsl.passes import ModulePass
 from nkijit.dialects.nki.kernel import KernelOp, launches
 from nkijit.dialects.rule_texts.dataflow import REGISTER_BITS
 from nkijit.dialects.rule_texts.hazards import ANTI_DEPENDENCE, OUTPUT_DEPENDENCE
-from nkijit.dialects.rule_texts.lint import LINT, ROUNDED_INTEGERS, SUSPECTED
+from nkijit.dialects.rule_texts.lint import LINT, ROUNDED_INTEGERS, SATURATED_SUM, SUSPECTED
 from nkijit.dialects.rule_texts.text import RuleText
 from nkijit.dialects.walks import unchanged
 from nkijit.passes.analysis.flow.dependences import Dependences
@@ -40,6 +40,7 @@ from nkijit.passes.verify.registers import check_register_bits, check_registers
 from nkijit.passes.verify.results import check_results
 from nkijit.passes.verify.rules import CATEGORIES, check_rules
 from nkijit.passes.verify.schedule import check_schedule
+from nkijit.passes.verify.sums import check_saturated_sums
 
 
 class VerificationPass(ModulePass):
@@ -245,14 +246,14 @@ class VerifyResultsPass(VerificationPass):
 
 
 class VerifyIntegersPass(VerificationPass):
-    """Check that arithmetic on 32-bit integers is exact: no intermediate float32 rounds them."""
+    """Check integers: float32 rounds none of 32 bits, and narrow types hold their sums."""
 
     name = "verify-integers"
     NEEDS_ALL = True
-    SUSPECTED = (ROUNDED_INTEGERS,)
+    SUSPECTED = (ROUNDED_INTEGERS, SATURATED_SUM)
 
     def suspect(self, kernel: KernelOp) -> Iterable[Diagnostic]:
-        return check_integers(kernel)
+        return (*check_integers(kernel), *check_saturated_sums(kernel))
 
 
 class VerifyLaunchPass(VerificationPass):

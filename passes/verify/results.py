@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 
 from xdsl.ir import Operation, SSAValue
@@ -13,6 +14,7 @@ from nkijit.dialects.declare.rules.wording import variable_of
 from nkijit.dialects.effects import effects, role_of
 from nkijit.dialects.hardware.words import engine, nc_version
 from nkijit.dialects.nisa.accumulation import Accumulation, accumulation_of
+from nkijit.dialects.nisa.movement import MemsetOp
 from nkijit.dialects.nisa.reduce import TensorReduceOp
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
@@ -28,6 +30,7 @@ from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.writes.unused_results import CallResults, call_of, unused_results
 from nkijit.passes.diagnostics.diagnose import diagnose, mention
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
+from nkijit.passes.diagnostics.places import positions
 
 
 def check_results(kernel: KernelOp) -> Iterator[Diagnostic]:
@@ -37,13 +40,16 @@ def check_results(kernel: KernelOp) -> Iterator[Diagnostic]:
     unused = unused_results(kernel)
     # Before a loop that loses its sum, a fill is the start of the sum.
     losing = {call_of(result.op) for result in unused if result.overwritten_by_itself}
+    rebound = {_name(_written(r.op)) for r in unused if _loses_sum(kernel, r)}
     for result in unused:
         found = _finding(kernel, result)
         if found is None:
             continue
         by = result.overwriter
         starts_sum = by is not None and call_of(by) in losing - {call_of(result.op)}
-        if not (found.rule is REDUNDANT_FILL and starts_sum):
+        if by is None and _name(_written(result.op)) in rebound:
+            starts_sum = True
+        if not (starts_sum and _is_fill(result.op)):
             yield found
 
 
@@ -53,11 +59,15 @@ def _finding(kernel: KernelOp, result: CallResults) -> Diagnostic | None:
         return None  # the finding is about the results that are computed from these
     if result.unused == result.executions:
         rule = REDUNDANT_FILL if _is_fill(op) else DEAD_STORE
+        if _presets_sum(kernel, result):
+            return _overwritten(kernel, result)
         if rule is REDUNDANT_FILL or result.remaining or result.overwritten_by_itself:
             several = result.executions > 1 and not result.on_device
             times = f", {result.executions} times" if several else ""
             message = f"nothing reads what it writes: about {_amount(kernel, op)}{times}"
-            return diagnose(rule, op, message, _written(op), related=_overwriter(result))
+            help = _added_to(kernel, op) if rule is REDUNDANT_FILL else None
+            related = _overwriter(result)
+            return diagnose(rule, op, message, _written(op), related=related, help=help)
         return _overwritten(kernel, result)
     if _is_fill(op):
         return None
@@ -92,7 +102,16 @@ def _mostly_unread(kernel: KernelOp, result: CallResults) -> Diagnostic:
     op = result.op
     written = _shown(op)
     help = f"read '{_name(written)}' in every iteration, or run the instruction only when needed"
-    if accumulation_of(op, kernel.target) not in (None, Accumulation.overwrites):
+    accumulation = accumulation_of(op, kernel.target)
+    if _loses_sum(kernel, result):
+        name = _name(written)
+        help = (
+            f"to add up the iterations, write {name} += ..., with {name} = nl.zeros(...) before "
+            "the loop"
+        )
+    elif accumulation is not None and (
+        accumulation is not Accumulation.overwrites or kernel.classic is not None
+    ):
         help = f"to add up the iterations, allocate '{_name(written)}' before the loop"
     return diagnose(
         DEAD_STORE,
@@ -103,6 +122,48 @@ def _mostly_unread(kernel: KernelOp, result: CallResults) -> Diagnostic:
         related=_overwriter(result),
         help=help,
     )
+
+
+def _loses_sum(kernel: KernelOp, result: CallResults) -> bool:
+    """True if most iterations of a loop return a product of matrices that nothing reads."""
+    op = result.op
+    if kernel.classic is None or accumulation_of(op, kernel.target) is None:
+        return False
+    return result.remaining > 0 and _is_mostly_unread(result) and _is_returned(op)
+
+
+def _is_returned(op: Operation) -> bool:
+    """True if a call of the classic API both allocates its result and writes it."""
+    owner = base_of(_written(op)[0][1]).owner
+    return isinstance(owner, AllocOp) and owner.location == op.location
+
+
+def _presets_sum(kernel: KernelOp, result: CallResults) -> bool:
+    """True for a fill with another number than 0 that matmuls overwrite."""
+    op, by = result.op, result.overwriter
+    if not isinstance(op, MemsetOp) or op.value_of("value") == 0 or not isinstance(by, NisaOp):
+        return False
+    return accumulation_of(by, kernel.target) is not None
+
+
+def _added_to(kernel: KernelOp, op: Operation) -> str | None:
+    """Return the help for a fill of a tile whose name a product gets instead of adding to it."""
+    base = base_of(_written(op)[0][1])
+    if kernel.classic is None or base.name_hint is None:
+        return None
+    assigned = re.compile(rf"\s*{re.escape(base.name_hint)}\s*=[^=]")
+    for other in kernel.operations:
+        if not isinstance(other, NisaOp) or accumulation_of(other, kernel.target) is None:
+            continue
+        if base_of(_written(other)[0][1]).type != base.type or not _is_returned(other):
+            continue
+        place = next(iter(positions(other.location)), None)
+        if place is not None and assigned.match(place.source_line() or ""):
+            return (
+                f"line {place.line} gives the name {base.name_hint} to another tile: to add to "
+                f"this one, write {base.name_hint} += ..."
+            )
+    return None
 
 
 def _amount(kernel: KernelOp, op: NisaOp) -> str:

@@ -31,5 +31,5 @@ error[read-unwritten]: nisa.activation: 'data' is read, but nothing has written 
  11 |     nisa.activation(dst=tile, op=nl.exp, data=tile)
     |                                               ^^^^
    = data: %tile, sbuf 128x512 float32, allocated at read-unwritten.py:10:12
-   = help: fill tile before the instruction reads it: write nisa.memset(tile, 0)
+   = help: write tile first, e.g. with nisa.memset or nisa.dma_copy
 """

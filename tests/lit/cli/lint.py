@@ -1,5 +1,6 @@
 # RUN: nkijit verify %s:scan -a x=4x128x512:float32 | filecheck --match-full-lines --check-prefix=SCAN %s
 # RUN: nkijit verify %s:never_read -a x=4x128x512:float32 | filecheck --match-full-lines --check-prefix=NEVER %s
+# RUN: nkijit verify %s:positions -a x=128x512:float32 | filecheck --match-full-lines --check-prefix=ROW %s
 
 # An unrolled loop has one source text: work that only its last iteration does not need is not
 # reported.
@@ -42,4 +43,18 @@ def never_read(x):
         # NEVER: 1 warning for trn3 (default)
         nisa.tensor_copy(dst=carry, src=tile[:, 511:512])
         nl.store(out[i], tile)
+    return out
+
+
+# Nothing is loaded that could be laid over more partitions. The addition reads the row.
+@nki.jit
+def positions(x):
+    # ROW: warning[few-partitions]: nisa.tensor_scalar: uses 1 of 128 partitions; laid over all of them it would take about {{[0-9]+}} cycles less
+    out = nl.ndarray((1, 2048), nl.float32, buffer=nl.shared_hbm)
+    row = nl.ndarray((1, 2048), nl.int32, buffer=nl.sbuf)
+    nisa.iota(dst=row, pattern=[[1, 2048]], offset=0)
+    later = nl.ndarray((1, 2048), nl.float32, buffer=nl.sbuf)
+    nisa.tensor_scalar(dst=later, data=row, op0=nl.add, operand0=1.0)
+    nl.store(out, later)
+    # ROW: 1 warning for trn3 (default)
     return out

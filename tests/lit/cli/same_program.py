@@ -3,7 +3,9 @@
 # RUN: nkijit verify %s:filled -c 2 | filecheck %s --check-prefix=FILLED
 # RUN: not nkijit verify %s:later_phase -c 2 | filecheck %s --check-prefix=LATER
 # RUN: nkijit verify %s:with_barriers -c 2 | filecheck %s --check-prefix=NONE
-# RUN: nkijit verify %s:read_back -c 2 | filecheck %s --check-prefix=NONE
+# RUN: nkijit verify %s:read_back -c 2 | filecheck %s --check-prefix=SAME
+# RUN: nkijit verify %s:read_back | filecheck %s --check-prefix=NONE
+# RUN: nkijit verify %s:divided -c 2 | filecheck %s --check-prefix=NONE
 
 # Two cores with the same program write the same values, but not at the same time.
 
@@ -93,6 +95,20 @@ def with_barriers(x):
 def read_back(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     shared = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    # SAME: warning[same-work]: nl.store: both cores compute and write the same results
+    # SAME-NEXT: --> {{.*}}same_program.py:[[# @LINE + 4]]:5
+    # SAME: = help: split the work by nl.program_id(0), which is 0 on one core and 1 on the other, e.g. for i in range(nl.program_id(0), n, 2); or launch the kernel on one core
+    # SAME: 1 warning
     nl.store(shared, nl.exp(nl.load(x)))
     nl.store(out, nl.load(shared))
+    return out
+
+
+@nki.jit
+@nki.example(x="256x512:float32")
+def divided(x):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for block in range(nl.program_id(0), 2, 2 if nl.num_programs() > 1 else 1):
+        rows = nl.ds(block * 128, 128)
+        nl.store(out[rows], nl.exp(nl.load(x[rows])))
     return out

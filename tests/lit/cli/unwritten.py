@@ -7,9 +7,12 @@
 # RUN: nkijit verify %s:shared_rows -a x=128x512:float32 -c 2 | filecheck --match-full-lines --check-prefix=BOTH %s
 # RUN: not nkijit verify %s:second_core -a x=128x512:float32 | filecheck --match-full-lines --check-prefix=SECOND %s
 # RUN: nkijit verify %s:counted -a x=128x512:float32 | filecheck --match-full-lines --check-prefix=RIGHT %s
+# RUN: not nkijit verify %s:classic_maximum -a x=128x512:float32 | filecheck --check-prefix=MAXIMUM %s
 
 # Unwritten memory: its uses, the reads that bring it in, and the unwritten elements.
 
+import neuronxcc.nki as classic
+import neuronxcc.nki.language as cl
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
@@ -67,6 +70,19 @@ def forgotten(x):
         nisa.tensor_tensor(dst=total, data1=total, data2=part, op=nl.add)
     nisa.dma_copy(dst=out, src=total)
     # FORGOTTEN: 1 error for trn3 (default)
+    return out
+
+
+# A running maximum of the classic API without a start.
+@classic.jit
+def classic_maximum(x):
+    out = cl.ndarray((128, 128), dtype=x.dtype, buffer=cl.shared_hbm)
+    largest = cl.ndarray((128, 128), dtype=x.dtype, buffer=cl.sbuf)
+    for column in range(0, 512, 128):
+        # MAXIMUM: error[read-unwritten]: nl.maximum: 'x' is read, but nothing has written it
+        # MAXIMUM: = help: fill largest before the loop: allocate it with nl.full and fill_value=float("-inf")
+        largest[...] = cl.maximum(largest, cl.load(x[:, column : column + 128]))
+    cl.store(out, largest)
     return out
 
 

@@ -63,9 +63,61 @@ def sum_without_a_start(x):
     for i in range(512):
         # CHECK: error[read-unwritten]: nisa.tensor_tensor: 'data1' is read, but nothing has written it
         # CHECK-NEXT: --> {{.*}}unwritten.py:[[# @LINE + 2]]:35
-        # CHECK: = help: fill total before the instruction reads it: write nisa.memset(total, 0)
+        # CHECK: = help: fill total before the loop: write nisa.memset(total, 0)
         nisa.tensor_tensor(total, total, t[:, i : i + 1], nl.add)
     nl.store(x[:, 0:1], total)
+
+
+@nki.jit
+def maximum_without_a_start(x):
+    t = nl.load(x)
+    largest = nl.ndarray((128, 1), nl.float32, buffer=nl.sbuf)
+    for i in range(512):
+        # CHECK: error[read-unwritten]: nisa.tensor_tensor: 'data1' is read, but nothing has written it
+        # CHECK: = help: fill largest before the loop: write nisa.memset(largest, float("-inf"))
+        nisa.tensor_tensor(largest, largest, t[:, i : i + 1], nl.maximum)
+    nl.store(x[:, 0:1], largest)
+
+
+@nki.jit
+def minimum_without_a_start(x):
+    t = nl.ndarray((128, 512), nl.int32, buffer=nl.sbuf)
+    nisa.memset(t, 1)
+    least = nl.ndarray((128, 1), nl.int32, buffer=nl.sbuf)
+    for i in nl.dynamic_range(512):
+        # CHECK: error[read-unwritten]: nisa.tensor_tensor: 'data2' is read, but nothing has written it
+        # CHECK: = help: fill least before the loop: write nisa.memset(least, 2147483647)
+        nisa.tensor_tensor(least, t[:, nl.ds(i, 1)], least, nl.minimum)
+    nl.store(x[:, 0:1], least)
+
+
+@nki.jit
+def product_without_a_start(x):
+    t = nl.load(x)
+    product = nl.ndarray((128, 512), nl.float32, buffer=nl.sbuf)
+    # CHECK: error[read-unwritten]: nisa.tensor_tensor: 'data1' is read, but nothing has written it
+    # CHECK: = help: fill product before the instruction reads it: write nisa.memset(product, 1)
+    nisa.tensor_tensor(product, product, t, nl.multiply)
+    nl.store(x, product)
+
+
+@nki.jit
+def scaled_sum_without_a_start(x):
+    t = nl.load(x)
+    total = nl.ndarray((128, 512), nl.float32, buffer=nl.sbuf)
+    # CHECK: error[read-unwritten]: nisa.scalar_tensor_tensor: 'data' is read, but nothing has written it
+    # CHECK: = help: fill total before the instruction reads it: write nisa.memset(total, 0)
+    nisa.scalar_tensor_tensor(total, total, nl.multiply, 0.9, nl.add, t)
+    nl.store(x, total)
+
+
+@nki.jit
+def exponential_of_nothing(x):
+    t = nl.ndarray((128, 512), nl.float32, buffer=nl.sbuf)
+    # CHECK: error[read-unwritten]: nisa.activation: 'data' is read, but nothing has written it
+    # CHECK: = help: write t first, e.g. with nisa.memset or nisa.dma_copy
+    nisa.activation(t, nl.exp, t)
+    nl.store(x, t)
 
 
 @nki.jit

@@ -121,6 +121,18 @@ nki.kernel @gaps(%x: memref<128x16xf32, #nki.private_hbm>) target=trn3 {
   nki.return
 }
 
+// A column that the transfer repeats, element by element.
+// CHECK: warning[small-dma]: nisa.dma_copy: moves 262144 bytes in 65536 descriptors of 4 bytes, which takes about {{[0-9]+}} cycles more than in long ones
+// CHECK: = help: 'src' repeats its elements: copy them to a tile of 128x512 first, e.g. with nisa.tensor_copy, or give 'dst' the shape 128x1 if each is needed once
+nki.kernel @repeated(%x: memref<128x1xf32, #nki.private_hbm>) target=trn3 {
+  %a = nki.alloc : memref<128x1xf32, #nki.sbuf>
+  %y = nki.alloc : memref<128x512xf32, #nki.shared_hbm>
+  nisa.dma_copy dst=%a, src=%x
+  %wide = nki.view %a offset=0 pattern=[[1, 128], [0, 512]]
+  nisa.dma_copy dst=%y, src=%wide
+  nki.return %y
+}
+
 // All of a tensor, in as few pieces as there are partitions: nothing else could be moved with it.
 // CHECK-NOT: [small-dma]
 nki.kernel @all_of_it(%x: memref<128x16xf32, #nki.private_hbm>) target=trn3 {

@@ -59,14 +59,31 @@ nki.kernel @iota_size() target=trn3 {
 // CHECK: error[dtype-computable]: nisa.iota: engines do not convert 'dst', a float8_e5m2_x4
 // CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
 // CHECK-NEXT: |
-// CHECK-NEXT: {{[0-9]+}} | nisa.iota dst=%dst, pattern=[[1, 32]]
+// CHECK-NEXT: {{[0-9]+}} | nisa.iota dst=%dst, pattern=[[0, 32]]
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = dst: %dst, sbuf 128x32 float8_e5m2_x4, allocated at {{.*}}
 // CHECK-NEXT: = help: copy or multiply packed data with nisa.nc_matmul_mx; compute on float32 or bfloat16 before nisa.quantize_mx packs it
 nki.kernel @iota_packed() target=trn3 {
   %dst = nki.alloc : memref<128x32x!nki.f8E5M2x4, #nki.sbuf>
-  nisa.iota dst=%dst, pattern=[[1, 32]]
+  nisa.iota dst=%dst, pattern=[[0, 32]]
   nki.return
 }
 
-// CHECK: 8 errors
+// A value is too large to be exact.
+// CHECK: warning[rounded-pattern]: nisa.iota: values reach 257, and bfloat16 holds integers exactly up to 256 only
+// CHECK: = help: generate the pattern as nl.int32, or as nl.float32 up to 2**24
+// CHECK: warning[rounded-pattern]: nisa.iota: values reach 1148, and bfloat16 holds integers exactly up to 512 only
+// CHECK: warning[rounded-pattern]: nisa.iota: values reach -2049, and float16 holds integers exactly up to 2048 only
+nki.kernel @iota_rounded() target=trn3 {
+  %c2 = arith.constant 2 : i32
+  %c-126 = arith.constant -126 : i32
+  %c-2 = arith.constant -2 : i32
+  %short = nki.alloc : memref<128x256xbf16, #nki.sbuf>
+  %half = nki.alloc : memref<128x2048xf16, #nki.sbuf>
+  nisa.iota dst=%short, pattern=[[1, 256]], offset=%c2
+  nisa.iota dst=%short, pattern=[[4, 256]], channel_multiplier=2, offset=%c-126
+  nisa.iota dst=%half, pattern=[[-1, 2048]], offset=%c-2
+  nki.return
+}
+
+// CHECK: 8 errors and 3 warnings

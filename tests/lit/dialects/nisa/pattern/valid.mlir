@@ -40,6 +40,18 @@ nki.kernel @iota_size() target=trn3 {
 // An unpacked type.
 nki.kernel @iota_packed() target=trn3 {
   %dst = nki.alloc : memref<128x32xf8E5M2, #nki.sbuf>
-  nisa.iota dst=%dst, pattern=[[1, 32]]
+  nisa.iota dst=%dst, pattern=[[0, 32]]
+  nki.return
+}
+
+// Up to the largest integer that is exact, and multiples of a power of two beyond it.
+nki.kernel @iota_rounded() target=trn3 {
+  %c1 = arith.constant 1 : i32
+  %c-512 = arith.constant -512 : i32
+  %short = nki.alloc : memref<128x256xbf16, #nki.sbuf>
+  %half = nki.alloc : memref<128x2048xf16, #nki.sbuf>
+  nisa.iota dst=%short, pattern=[[1, 256]], offset=%c1
+  nisa.iota dst=%short, pattern=[[4, 256]], channel_multiplier=4, offset=%c-512
+  nisa.iota dst=%half, pattern=[[1, 2048]]
   nki.return
 }
