@@ -15,7 +15,7 @@ from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.writes.written import Read
-from nkijit.passes.diagnostics.places import Position, positions
+from nkijit.passes.diagnostics.places import positions
 
 
 class Writers:
@@ -50,14 +50,11 @@ class Writers:
         if any(base_of(e.value) is source for e in written):
             fill = "allocate it with nl.zeros" if classic else f"write nisa.memset({name}, 0)"
             return f"fill {name} before the instruction reads it: {fill}"
-        later = self._later(op, source)
-        first = self._write_first(effect, name, classic)
-        if later is not None:
-            first = f"{name} is written later, in line {later.line}: move the read after it"
+        first = self._after(op, source, name) or self._write_first(effect, name, classic)
         return self._exchanged(op, effect, written, first) or first
 
-    def _later(self, op: Operation, source: SSAValue) -> Position | None:
-        """Return the source position of a tensor's first write, if it comes after `op`; else None.
+    def _after(self, op: Operation, source: SSAValue, name: str) -> str | None:
+        """Return the help for a read before the tensor's first write; None for other reads.
 
         None also for a write that reads the tensor.
         """
@@ -65,7 +62,26 @@ class Writers:
         if later is None or self._order[later] < self._order[op]:
             return None
         reads = {base_of(e.value) for e in effects(later) if e.role is not Role.write}
-        return None if source in reads else next(iter(positions(later.location)), None)
+        places = positions(later.location)
+        if source in reads or not places:
+            return None
+        line = places[0].line
+        if self._precedes(later, op):
+            return (
+                f"{name} is written in a later iteration, by line {line}: write it in the same "
+                "iteration (compare the indices of the two lines), or before the loop"
+            )
+        # A call precedes the calls among its arguments in the source, but runs after them.
+        pairs = zip(reversed(places), reversed(positions(op.location)), strict=False)
+        lines = next(((one.line, two.line) for one, two in pairs if one != two), (0, 0))
+        after = f"{name} is written later, in line {line}: move the read after it"
+        return after if lines[0] > lines[1] else None
+
+    def _precedes(self, later: Operation, op: Operation) -> bool:
+        """Whether an earlier execution of the source call of `later` precedes `op`."""
+        end = self._order[op]
+        same = (each for each in self._order if each.location == later.location)
+        return next(self._order[each] for each in same) < end
 
     def _exchanged(
         self, op: Operation, effect: Effect, written: Sequence[Effect], first: str
