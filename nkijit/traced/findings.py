@@ -15,6 +15,7 @@ from nkijit.passes.diagnostics.suppression import lines_of, suppress
 from nkijit.passes.verify.passes import WHOLE, find_all, with_advice
 from nkijit.traced.call_names import as_user_call
 from nkijit.traced.fixes import with_fix
+from nkijit.traced.source_loops import with_loops
 
 
 def found_by_passes(
@@ -75,7 +76,7 @@ def shown(
     """
     unsuppressed = suppress(found, lines_of(kernels), is_checked)
     own = [moved for finding in unsuppressed if (moved := _in_users_file(finding)) is not None]
-    return Findings(with_fix(as_user_call(finding)) for finding in by_weight(own))
+    return Findings(with_fix(with_loops(as_user_call(d))) for d in by_weight(own))
 
 
 _ABOUT_FILES = (PORTABLE, "lint", "suppression")
