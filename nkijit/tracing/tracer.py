@@ -85,10 +85,19 @@ def tracer_for(call: str) -> Tracer:
     tracer = current_tracer.get()
     if tracer is None:
         raise RuntimeError(
-            f"{call} can only be called inside a kernel (a function under @nki.jit); in the public "
-            "error reference: err_nki_api_outside_of_nki_kernel"
+            f"{call} can only be called inside a kernel: {_under_jit(author_frame())}; in the "
+            "public error reference: err_nki_api_outside_of_nki_kernel"
         )
     return tracer
+
+
+def _under_jit(frame: FrameType | None) -> str:
+    """Return the advice for a call outside a kernel, in the frame of the user's code."""
+    name = "" if frame is None else frame.f_code.co_name
+    if frame is None or not name.isidentifier():
+        return "move it into a function under @nki.jit"
+    place = definition_of(frame.f_code).line_text
+    return f"write @nki.jit above {name} ({place}), or above the kernel that calls {name}"
 
 
 class Storage:
