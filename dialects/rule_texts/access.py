@@ -214,7 +214,8 @@ LOOP_NUMBER = rule(
 LOOP_CONDITION = rule(
     "loop-condition",
     "operator",
-    "A `while` on the device tests one register from its first iteration to its last.",
+    "A `while` on the device tests one register from its first iteration to its last. Its body "
+    "writes that register (a warning).",
     "write that register with nisa.register_load or nisa.register_move, do not rebind its name",
     "NKI deep dive, dynamic loops",
 )

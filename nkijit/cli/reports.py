@@ -118,7 +118,12 @@ def profile(
 
 def diff(
     first: File,
-    second: File,
+    second: Annotated[
+        str,
+        typer.Argument(
+            metavar="OTHER[:KERNEL]", help="the kernel to compare with", show_default=False
+        ),
+    ] = "",
     *,
     tracing: Tracing,
     prediction: Prediction,
@@ -130,6 +135,13 @@ def diff(
 
     The IR is compared as `trace --rolled` prints it: with loops in place of repeated instructions.
     """
+    if not second:
+        path, _, names = first.rpartition(":") if "," in first else (first, "", "")
+        one, other = (names or "A,B").split(",")[:2]
+        raise UsageError(
+            f"diff compares two kernels: nkijit diff {path}:{one} {path}:{other}, and -a for the "
+            "arguments of both"
+        )
     pair = [tracing.of(file).one() for file in (first, second)]
     one, other = (
         t.programs(

@@ -72,6 +72,7 @@ _DEPTH = 32
 _ATOM = re.compile(r"""[^\s,\[\](){}'"]+""")
 _KEY = re.compile(r"""[^\s,:\[\](){}'"]+""")
 _PATH = re.compile(r"""[^,\[\](){}]+""")
+_MEMBER = re.compile(r".+\.py:[^\W\d]\w*")
 _NUMBER = re.compile(r"[+-]?(\d|\.\d)[\w.+-]*")
 _WORDS = {
     "true": True,
@@ -298,12 +299,12 @@ class _Parser:
         language = import_module(_MODULES["nl"])
         if text.isidentifier() and text in language.__all__:
             near = f"; did you mean nl.{text}, or the string?"
-        self._fail(
-            f"'{shown}' is not a value{near}",
-            start,
-            end,
-            f"""a string needs quotes: "'{shown}'"; {_EXAMPLES}""",
-        )
+        help = f"""a string needs quotes: "'{shown}'"; {_EXAMPLES}"""
+        if text.endswith(".npy"):
+            help = f"write @{text} to read the array of the file"
+        elif _MEMBER.fullmatch(text):
+            help = f"write @{text} to read the member of the file"
+        self._fail(f"'{shown}' is not a value{near}", start, end, help)
 
     def _named(self, root: str, names: str, start: int, end: int) -> Any:
         """Return the member of a module of NKI's API, e.g. `engine.vector` of `nisa`."""

@@ -241,6 +241,17 @@ def _merged(known: Mapping[str, Any], requested: Mapping[str, Any]) -> dict[str,
     return {**known, **replaced}
 
 
+def _as_argument(kernel: Kernel, name: str) -> str:
+    """Return advice about a global of the kernel's file that is no argument; "" for other names."""
+    value = getattr(kernel.func, "__globals__", {}).get(name)
+    if not isinstance(value, (bool, int, float, str)):
+        return ""
+    parameters = kernel.signature.parameters.values()
+    shown = [str(p.replace(annotation=p.empty)) for p in parameters]
+    listed = ", ".join([*shown, f"{name}={value!r}"])
+    return f". It is a global: make it an argument, def {kernel.__name__}({listed})"
+
+
 def checked(
     kernel: Kernel,
     values: dict[str, Any],
@@ -269,7 +280,8 @@ def checked(
     known = ", ".join(parameters)
     if unknown and not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         near = did_you_mean(unknown[0], parameters)
-        raise UsageError(f"the kernel has no argument '{unknown[0]}'; it has {known}{near}")
+        help = near or _as_argument(kernel, unknown[0])
+        raise UsageError(f"the kernel has no argument '{unknown[0]}'; it has {known}{help}")
     if missing:
         name = missing[0]
         tensor, value = tensor_option.format(name=name), value_option.format(name=name)

@@ -173,6 +173,7 @@ class Kernel(Generic[_P]):
         """The function that the kernel was made from."""
         return self._function
 
+    @without_own_frames
     def __getitem__(self, grid: Any) -> Self:
         """Launch on a number of cores, 1 or 2: `kernel[2]`.
 
@@ -185,7 +186,8 @@ class Kernel(Generic[_P]):
                 return self._changed(grid=cores)
         raise UnsupportedError(
             f"kernel '{self.__name__}': a launch grid is {' or '.join(map(str, GRIDS))} cores, "
-            f"got {one_line(grid)}"
+            f"got {one_line(grid)}: loop over the blocks in the kernel, and launch "
+            f"{self.__name__}[{GRIDS[-1]}] to share them between the cores"
         )
 
     def on_cores(self, cores: int) -> Self:
@@ -613,7 +615,7 @@ class Kernel(Generic[_P]):
         kernels: list[KernelOp] = []
         recorded: list[Diagnostic] = []
         files: dict[Path, FileState] = {}
-        named_tuple = alone = None
+        named_tuple = launched = None
         # A decorator would add a frame to the user's tracebacks.
         with without_collection():
             for core in range(cores):
@@ -621,7 +623,7 @@ class Kernel(Generic[_P]):
                 kernels.append(tracer.kernel)
                 recorded += tracer.diagnostics
                 files |= tracer.files
-                alone = alone or tracer.alone
+                launched = launched or tracer.launched
                 named_tuple = named_tuple_of(result)
         return self._TRACED(
             ModuleOp(kernels),
@@ -629,7 +631,7 @@ class Kernel(Generic[_P]):
             kernels,
             named_tuple=named_tuple,
             files=files,
-            alone=alone,
+            launched=launched,
         )
 
     def _trace_core(

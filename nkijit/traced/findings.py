@@ -6,22 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.dialects.rule_texts.initialisation import (
-    OUTPUT_PARTLY_UNWRITTEN,
-    OUTPUT_UNWRITTEN,
-    READ_UNWRITTEN,
-    UNDEFINED_USE,
-)
 from nkijit.dialects.rule_texts.portability import PORTABLE, is_of_source
 from nkijit.dialects.rule_texts.text import RuleText, WarningGroup
 from nkijit.host.installed import is_library_file
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.findings import Findings, by_weight, collapse
-from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.suppression import lines_of, suppress
 from nkijit.passes.verify.passes import WHOLE, find_all, with_advice
 from nkijit.traced.call_names import as_user_call
 from nkijit.traced.fixes import with_fix
+from nkijit.traced.source_loops import with_loops
 
 
 def found_by_passes(
@@ -72,26 +66,6 @@ def findings(
     return shown(found, kernels, is_checked)
 
 
-_UNWRITTEN = (OUTPUT_UNWRITTEN, OUTPUT_PARTLY_UNWRITTEN, READ_UNWRITTEN, UNDEFINED_USE)
-
-
-def of_one_program(found: Sequence[Diagnostic], alone: Position | None) -> list[Diagnostic]:
-    """Add a note to findings about unwritten memory: other programs may write that memory.
-
-    `alone`: the first `nl.program_id` of a kernel that is launched as one program.
-    """
-    if alone is None:
-        return list(found)
-    help = "launch with -c 2, in Python kernel[2](…), if the other program writes the rest"
-    note = f"nl.program_id is 0 of 1 at {alone}"
-    return [
-        replace(d, notes=(*d.notes, note), help=f"{help}; else {d.help}")
-        if d.rule in _UNWRITTEN
-        else d
-        for d in found
-    ]
-
-
 def shown(
     found: Sequence[Diagnostic], kernels: Sequence[KernelOp], is_checked: Callable[[RuleText], bool]
 ) -> Findings:
@@ -102,7 +76,7 @@ def shown(
     """
     unsuppressed = suppress(found, lines_of(kernels), is_checked)
     own = [moved for finding in unsuppressed if (moved := _in_users_file(finding)) is not None]
-    return Findings(with_fix(as_user_call(finding)) for finding in by_weight(own))
+    return Findings(with_fix(with_loops(as_user_call(d))) for d in by_weight(own))
 
 
 _ABOUT_FILES = (PORTABLE, "lint", "suppression")

@@ -27,7 +27,8 @@ from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.shown import ShownPage, ShownText
 from nkijit.passes.values.budget import BUDGET
 from nkijit.passes.verify.passes import VERIFICATION_PASSES, find_all
-from nkijit.traced.findings import findings, found_by_passes, of_one_program, shown
+from nkijit.traced.findings import findings, found_by_passes, shown
+from nkijit.traced.programs import of_few_programs
 from nkijit.traced.strictness import denial_of_environment
 from nkijit.tracing.tracebacks import without_own_frames
 
@@ -61,13 +62,13 @@ class TracedKernel:
         kernels: Sequence[KernelOp] = (),
         named_tuple: Callable[[Iterable[Any]], Any] | None = None,
         files: Mapping[Path, FileState] | None = None,
-        alone: Position | None = None,
+        launched: tuple[Position, int] | None = None,
     ):
         """`kernels`: the kernel's program for each core; by default all kernels of the module.
 
-        `alone`: the first `nl.program_id` of a kernel that is launched as one program.
+        `launched`: the first `nl.program_id`, and the number of programs of the launch.
         """
-        self._alone = alone
+        self._launched = launched
         self.module = module
         self._kernels = tuple(kernels or kernels_of(module))
         self._kernel = self._kernels[0]
@@ -196,7 +197,7 @@ class TracedKernel:
         """Return the findings of the verification passes, without advice."""
         if self._found_by_passes is None:
             found = found_by_passes(self._kernels, self._trace_diagnostics)
-            self._found_by_passes = of_one_program(found, self._alone)
+            self._found_by_passes = of_few_programs(found, self._launched, self._kernel)
         return self._found_by_passes
 
     @without_collection()
@@ -210,7 +211,7 @@ class TracedKernel:
             if name not in known:
                 raise ValueError(f"there is no pass '{name}'; there are {', '.join(known)}")
         found = find_all(self._kernels, [known[name] for name in passes])
-        found = of_one_program(found, self._alone)
+        found = of_few_programs(found, self._launched, self._kernel)
         return shown(found, self._kernels, lambda rule: False)
 
     @without_collection()

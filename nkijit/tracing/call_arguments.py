@@ -299,20 +299,34 @@ class _Called:
         """Return the texts for a call whose mistakes follow from the function's own signature."""
         message = "; ".join(_sentences(mismatch, self.parameters, self.passed))
         help = f"pass each once, by name; nkijit explain {self.subject} describes them"
-        if mismatch.unknown:
-            near = {name: did_you_mean(name, self._known).split("'") for name in mismatch.unknown}
-            renamed = {name: parts[1] for name, parts in near.items() if len(parts) > 1}
-            known = {
-                renamed.get(name, name): text
-                for name, text in self.passed.by_name.items()
-                if name in renamed or name in self._known
-            }
-            help = f"write {self._written(self.passed.in_order, known)}"
-        elif mismatch.missing:
-            unset = {name: "..." for name in mismatch.missing}
-            given = {**self.passed.by_name, **unset}
-            help = f"write {self._written(self.passed.in_order, given)}"
+        if not mismatch.twice and not mismatch.surplus:
+            help = f"write {self._written(self.passed.in_order, self._corrected(mismatch))}"
         return CallTexts(self.subject, message, self._notes, help, self._marked(mismatch.unknown))
+
+    def _corrected(self, mismatch: _Mismatch) -> dict[str, str]:
+        """Return the keywords of the call, with the names of parameters.
+
+        An unknown keyword becomes the most similar parameter, or the only missing one. Keywords of
+        the other API are left out.
+        """
+        near = {name: did_you_mean(name, self._known).split("'") for name in mismatch.unknown}
+        renamed = {name: parts[1] for name, parts in near.items() if len(parts) > 1}
+        missing = [name for name in mismatch.missing if name not in renamed.values()]
+        others = [name for name in mismatch.unknown if name not in renamed]
+        if len(missing) == len(others) == 1 and others[0] not in self._known_elsewhere:
+            renamed[others[0]] = missing.pop()
+        named = {
+            renamed.get(name, name): text
+            for name, text in self.passed.by_name.items()
+            if name in renamed or name in self._known
+        }
+        return {**named, **dict.fromkeys(missing, "...")}
+
+    @property
+    def _known_elsewhere(self) -> list[str]:
+        """The names of the parameters that the function has in the other API."""
+        name = api_name_of(value_of(self.node.func, self.frame))
+        return [] if name is None else names_of(parameters_of(name.other.value))
 
     def of_the_other_api(self, name: ApiName, named: Mapping[str, str]) -> CallTexts:
         """Return the texts for a call whose arguments match the signature of the other API.

@@ -299,6 +299,13 @@ def _nodes(code: CodeType) -> dict[tuple[int, ...], list[ast.AST]]:
     return found
 
 
+def enclosing(code: CodeType, node: ast.AST) -> list[ast.AST]:
+    """Return the expressions and statements around a node of `evaluated`, the innermost first."""
+    known = [each for nodes in _nodes(code).values() for each in nodes]
+    around = (each for each in known if any(part is node for part in ast.walk(each)))
+    return [each for each in reversed(list(around)) if each is not node]
+
+
 def span_of(file: str, node: ast.expr | ast.stmt | ast.keyword) -> Span:
     """Return the span of a syntax node in a file."""
     last = node.end_lineno or node.lineno

@@ -20,8 +20,9 @@ from nkijit.dialects.spelling import did_you_mean
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.source_text import source_line
 from nkijit.releases.table import has_row
-from nkijit.tracing.locations import span_of
-from nkijit.tracing.registers import VirtualRegister
+from nkijit.tracing.locations import enclosing, span_of
+from nkijit.tracing.register_errors import help_for
+from nkijit.tracing.registers import VirtualRegister, refuse_value
 from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracebacks import Raised
 
@@ -149,7 +150,10 @@ def finding_of(
         functions: the names in nl, in the API that the kernel is written for.
         writes: whether the instructions of this API write to a destination tile (current API).
     """
-    if raised.by_nkijit or not isinstance(error, (TypeError, AttributeError)):
+    is_of_register = _refuses_value(raised)
+    if raised.by_nkijit and not is_of_register:
+        return None
+    if not isinstance(error, (TypeError, AttributeError)):
         return None
     node = _iterable_of(raised.node)
     instead = _Instead(functions, writes)
@@ -160,7 +164,7 @@ def finding_of(
         texts = _of_member(owner, name, node, instead)
     else:
         reader = _Reader(node, raised.frame, instead)
-        if not reader.is_reason(str(error)):
+        if not is_of_register and not reader.is_reason(str(error)):
             return None
         texts = reader.read(str(error))
     where = raised.where
@@ -169,10 +173,15 @@ def finding_of(
         texts.message,
         texts.subject,
         where,
-        notes=(f"Python: {error}",),
+        notes=() if is_of_register else (f"Python: {error}",),
         help=texts.help,
         marked=(span_of(where[0].file, node),) if isinstance(node, (ast.expr, ast.stmt)) else (),
     )
+
+
+def _refuses_value(raised: Raised) -> bool:
+    """Return whether a register has refused to give its value."""
+    return bool(raised.inner) and raised.inner[-1].tb_frame.f_code is refuse_value.__code__
 
 
 def _is_ours(value: object) -> bool:
@@ -257,6 +266,14 @@ _TO_LOOK = (
 )
 
 
+_STEPS = (
+    "run a fixed number of steps: for step in range(8); or compute the test into an int32 tile of "
+    "one element, load it before the loop and at the end of its body with "
+    "nisa.register_load(register, tile), and loop with while register"
+)
+"""The advice for a `while` that tests the elements of a tile."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Instead:
     """The alternatives to Python operations in one of the two APIs."""
@@ -330,9 +347,10 @@ class _Reader:
         """Return the finding's texts for the expression; `error` is the text of Python's error."""
         node = self._node
         if isinstance(self._culprit, VirtualRegister) or (
-            self._culprit is None and ("VirtualRegister" in error or "NkiScalar" in error)
+            self._culprit is None
+            and any(name in error for name in ("VirtualRegister", "NkiScalar", "a register"))
         ):
-            return _of_register(self._culprit)
+            return self._of_register(error)
         if isinstance(node, (ast.BinOp, ast.UnaryOp, ast.AugAssign)):
             message = f"{_UNKNOWN}, so Python's {_symbol(node)} does not compute with it"
             return self._texts(message, self._computed(node))
@@ -352,6 +370,16 @@ class _Reader:
     def _texts(self, message: str, help: str) -> _Texts:
         subject = "a tensor" if self._culprit is None else f"tensor '{self._culprit.name}'"
         return _Texts(subject, message, help)
+
+    def _of_register(self, error: str) -> _Texts:
+        register = self._culprit
+        name = None if register is None else register.ssa.name_hint
+        use = error.partition(" so Python cannot ")[2].partition(";")[0] or "compute with it"
+        return _Texts(
+            f"register '{name}'" if name else "a register",
+            f"{_UNKNOWN}, so Python cannot {use}",
+            help_for(register, self._node, self._frame),
+        )
 
     def _iteration_texts(self) -> _Texts:
         t = self._shown
@@ -387,6 +415,9 @@ class _Reader:
         function = BINARY.get(type(node.ops[0]))
         if function is None or len(node.ops) > 1:
             return ""
+        around = enclosing(self._frame.f_code, node)
+        if any(isinstance(n, ast.While) and n.test in (node, *around) for n in around):
+            return _STEPS
         return (
             f"nl.{function}({first}, {second}) has 1 or 0 for each element, and nl.where chooses "
             "by it; if and while can decide on shapes, dtypes and numbers"
@@ -458,16 +489,6 @@ _NO_WORDS = ("matmul", "mod")
 _NOT_COMPUTING = ("range", "load", "store", "tiles", "hbm", "sbuf", "psum", "float16", "float32")
 """nl names that also exist in other libraries, but that do not compute values of tiles."""
 _OF_TUPLES = ("permute", "reshape", "broadcast_to")
-
-
-def _of_register(register: Any) -> _Texts:
-    name = None if register is None else register.ssa.name_hint
-    return _Texts(
-        f"register '{name}'" if name else "a register",
-        f"{_UNKNOWN}, so Python cannot compute with it",
-        "nl.fori_loop and `while register:` loop by it, and it is an index of tensors; "
-        "nisa.scalar_load gives a scalar, which takes +, - and *",
-    )
 
 
 def _of_member(owner: Any, name: str, node: ast.AST | None, instead: _Instead) -> _Texts:

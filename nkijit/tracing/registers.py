@@ -17,6 +17,14 @@ from nkijit.tracing.objects import NKIObject
 from nkijit.tracing.tracer import PythonWhile, Tracer, tracer_for
 
 
+def refuse_value(use: str) -> NoReturn:
+    """Raise TypeError, because the value of a register is not known while tracing."""
+    raise TypeError(
+        f"the value of a register is not known while a kernel is traced, so Python cannot "
+        f"{use}; use nl.fori_loop, nl.while_loop, `while register:` alone, or instructions"
+    )
+
+
 class VirtualRegister(NKIObject):
     """A 32-bit register that instructions read and write (`nki.isa.VirtualRegister`).
 
@@ -42,27 +50,21 @@ class VirtualRegister(NKIObject):
         """Return True, then False, as the test of `while reg:`; raise TypeError anywhere else."""
         again = while_register(self)
         if again is None:
-            self._unknown("branch on it with Python's if, or negate or combine it")
+            refuse_value("branch on it with Python's if, or negate or combine it")
         return again
 
-    def _unknown(self, use: str) -> NoReturn:
-        raise TypeError(
-            f"the value of a register is not known while a kernel is traced, so Python cannot "
-            f"{use}; use nl.fori_loop, nl.while_loop, `while register:` alone, or instructions"
-        )
-
     def __index__(self) -> NoReturn:
-        self._unknown("use it as an integer")
+        refuse_value("use it as an integer")
 
     def __int__(self) -> NoReturn:
-        self._unknown("convert it")
+        refuse_value("convert it")
 
     def __float__(self) -> NoReturn:
-        self._unknown("convert it")
+        refuse_value("convert it")
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, (int, float)):
-            self._unknown("compare it")
+            refuse_value("compare it")
         return self is other
 
     def __hash__(self) -> int:

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 from nkijit.dialects.nisa.registers import RegisterComputeOp
 from nkijit.tracing import operators
 from nkijit.tracing.emit import emit
-from nkijit.tracing.registers import VirtualRegister, allocate_register
+from nkijit.tracing.registers import VirtualRegister, allocate_register, refuse_value
 
 
 class NkiScalar(VirtualRegister):
@@ -53,15 +53,15 @@ class NkiScalar(VirtualRegister):
         return self
 
     def __bool__(self) -> NoReturn:
-        self._unknown("branch on it")
+        refuse_value("branch on it")
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, (int, float, VirtualRegister)) and other is not self:
-            self._unknown("compare it")
+            refuse_value("compare it")
         return self is other
 
     def __lt__(self, other: object) -> NoReturn:
-        self._unknown("compare it")
+        refuse_value("compare it")
 
     __le__ = __gt__ = __ge__ = __lt__
 

@@ -85,10 +85,19 @@ def tracer_for(call: str) -> Tracer:
     tracer = current_tracer.get()
     if tracer is None:
         raise RuntimeError(
-            f"{call} can only be called inside a kernel (a function under @nki.jit); in the public "
-            "error reference: err_nki_api_outside_of_nki_kernel"
+            f"{call} can only be called inside a kernel: {_under_jit(author_frame())}; in the "
+            "public error reference: err_nki_api_outside_of_nki_kernel"
         )
     return tracer
+
+
+def _under_jit(frame: FrameType | None) -> str:
+    """Return the advice for a call outside a kernel, in the frame of the user's code."""
+    name = "" if frame is None else frame.f_code.co_name
+    if frame is None or not name.isidentifier():
+        return "move it into a function under @nki.jit"
+    place = definition_of(frame.f_code).line_text
+    return f"write @nki.jit above {name} ({place}), or above the kernel that calls {name}"
 
 
 class Storage:
@@ -165,8 +174,8 @@ class Tracer:
         self.diagnostics: list[Diagnostic] = []
         self.history: list[Operation] | None = None
         """The appended operations in order; None if no code needs them."""
-        self.alone: Position | None = None
-        """The position of the first `nl.program_id`, if the kernel is launched as one program."""
+        self.launched: tuple[Position, int] | None = None
+        """The position of the first `nl.program_id`, and the number of programs of the launch."""
         self.values: TracedValues | None = None
         """The values of tensors; None unless the kernel runs by `kernel.step`."""
         region, self._block = new_body([memref for _, memref in arguments])
@@ -465,9 +474,10 @@ class Tracer:
         return Storage(self, op.result, shape, dtype, region, op.result.name_hint or "constant")
 
     def reads_program_id(self, programs: int) -> None:
-        """Record that the kernel depends on the index of its program in the launch."""
-        if programs == 1 and self.alone is None:
-            self.alone = next(iter(positions(self.location(2))), None)
+        """Record that the kernel depends on the index of its program in a launch along one axis."""
+        if self.launched is None:
+            place = next(iter(positions(self.location(2))), None)
+            self.launched = None if place is None else (place, programs)
 
     def reads(self, path: Path) -> None:
         """Record that the kernel depends on a file. Raises OSError when there is none."""

@@ -19,7 +19,7 @@ from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.writes.unused_results import call_of
 from nkijit.passes.analysis.writes.written import Read
-from nkijit.passes.diagnostics.places import Position, positions
+from nkijit.passes.diagnostics.places import positions
 from nkijit.passes.numerics.operators import IDENTITY
 
 
@@ -56,10 +56,7 @@ class Writers:
         if start is not None and any(base_of(e.value) is source for e in written):
             filling = _filling(name, start, classic=classic)
             return f"fill {name} before {self._reader(op)}: {filling}"
-        later = self._later(op, source)
-        first = self._write_first(effect, name, classic)
-        if later is not None:
-            first = f"{name} is written later, in line {later.line}: move the read after it"
+        first = self._after(op, source, name) or self._write_first(effect, name, classic)
         return self._exchanged(op, effect, written, first) or first
 
     def _reader(self, op: Operation) -> str:
@@ -70,8 +67,8 @@ class Writers:
         again = any(other is not op and call_of(other) == call for other in self._order)
         return "the loop" if again else "the instruction reads it"
 
-    def _later(self, op: Operation, source: SSAValue) -> Position | None:
-        """Return the source position of a tensor's first write, if it comes after `op`; else None.
+    def _after(self, op: Operation, source: SSAValue, name: str) -> str | None:
+        """Return the help for a read before the tensor's first write; None for other reads.
 
         None also for a write that reads the tensor.
         """
@@ -79,7 +76,26 @@ class Writers:
         if later is None or self._order[later] < self._order[op]:
             return None
         reads = {base_of(e.value) for e in effects(later) if e.role is not Role.write}
-        return None if source in reads else next(iter(positions(later.location)), None)
+        places = positions(later.location)
+        if source in reads or not places:
+            return None
+        line = places[0].line
+        if self._precedes(later, op):
+            return (
+                f"{name} is written in a later iteration, by line {line}: write it in the same "
+                "iteration (compare the indices of the two lines), or before the loop"
+            )
+        # A call precedes the calls among its arguments in the source, but runs after them.
+        pairs = zip(reversed(places), reversed(positions(op.location)), strict=False)
+        lines = next(((one.line, two.line) for one, two in pairs if one != two), (0, 0))
+        after = f"{name} is written later, in line {line}: move the read after it"
+        return after if lines[0] > lines[1] else None
+
+    def _precedes(self, later: Operation, op: Operation) -> bool:
+        """Whether an earlier execution of the source call of `later` precedes `op`."""
+        end = self._order[op]
+        same = (each for each in self._order if each.location == later.location)
+        return next(self._order[each] for each in same) < end
 
     def _exchanged(
         self, op: Operation, effect: Effect, written: Sequence[Effect], first: str

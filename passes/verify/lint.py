@@ -22,6 +22,7 @@ from nkijit.dialects.declare.cost import transfer_of
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, form_key, is_instruction
 from nkijit.dialects.declare.queries import ON_CHIP, engine_of, is_transpose, required_tile
+from nkijit.dialects.declare.rules.wording import variable_of
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.timing import Vector
 from nkijit.dialects.hardware.words import MemoryRegion, engine
@@ -78,7 +79,7 @@ def check_lint(program: Dependences) -> Iterator[Diagnostic]:
             by_form[key] = _warning_of(op, target)
         warning = by_form[key]
         if warning is not None and not (warning.rule is SMALL_DMA and _moves_a_tensor(op)):
-            yield warning.at(op)
+            yield warning.at(op, target)
     yield from _redundant_copies(kernel, events)
     yield from _repeated_loads(program)
     yield from _widened(kernel)
@@ -98,10 +99,11 @@ class _Warning:
     help: str | None = None
     """A fix that is more specific than the rule's own."""
 
-    def at(self, op: NisaOp) -> Diagnostic:
+    def at(self, op: NisaOp, target: Target) -> Diagnostic:
         named = ((name, op.operand_named(name)) for name in self.operands)
         shown = [(name, value) for name, value in named if value is not None]
-        return diagnose(self.rule, op, self.message, shown, help=self.help)
+        help = self.help or (_block_first(shown, target) if self.rule is FEW_PARTITIONS else None)
+        return diagnose(self.rule, op, self.message, shown, help=help)
 
 
 def _warning_of(op: NisaOp, target: Target) -> _Warning | None:
@@ -280,6 +282,21 @@ def _few_partitions(op: NisaOp, target: Target) -> _Warning | None:
         f"{lost:.0f} cycles less",
         ("dst",) if op.declares("dst") else (),
     )
+
+
+def _block_first(written: Iterable[tuple[str, SSAValue]], target: Target) -> str | None:
+    """Return the help for a tile with its blocks in dim 0 and their rows in dim 1, else None."""
+    for _, value in written:
+        base = base_of(value)
+        blocks, *free = info_of(base).shape
+        if len(free) < 2 or not blocks * _FEW <= free[0] <= target.pmax:
+            continue
+        name = variable_of(base, "tile")
+        return (
+            f"dim 0 is the partitions: allocate {name} as {(free[0], blocks, *free[1:])} and take "
+            f"block i as {name}[:, i], or allocate {blocks} tiles of {(free[0], *free[1:])}"
+        )
+    return None
 
 
 class _Tables:

@@ -36,7 +36,7 @@ from nkijit.passes.verify.integers import check_integers
 from nkijit.passes.verify.launch import check_launch
 from nkijit.passes.verify.lint import check_lint
 from nkijit.passes.verify.psum import check_psum
-from nkijit.passes.verify.registers import check_register_bits, check_registers
+from nkijit.passes.verify.registers import check_register_bits, check_registers, check_while_loops
 from nkijit.passes.verify.results import check_results
 from nkijit.passes.verify.rules import CATEGORIES, check_rules
 from nkijit.passes.verify.schedule import check_schedule
@@ -171,7 +171,7 @@ class VerifyInitPass(VerificationPass):
     SUSPECTED = (REGISTER_BITS,)
 
     def find(self, kernel: KernelOp) -> Iterable[Diagnostic]:
-        return check_registers(kernel)
+        return (*check_registers(kernel), *check_while_loops(kernel))
 
     def suspect(self, kernel: KernelOp) -> Iterable[Diagnostic]:
         return check_register_bits(kernel)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from xdsl.dialects.scf import WhileOp
 from xdsl.ir import Operation, SSAValue
@@ -11,10 +12,11 @@ from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.effects import effects, registers_written
 from nkijit.dialects.nisa.registers import RegisterLoadOp, RegisterMoveOp, RegisterStoreOp
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.dialects.nki.loops import compared
+from nkijit.dialects.nki.loops import compared, storage_of
 from nkijit.dialects.nki.registers import ReadRegisterOp, RegisterOp
 from nkijit.dialects.nki.views import index_of
 from nkijit.dialects.register_type import RegisterType
+from nkijit.dialects.rule_texts.access import LOOP_CONDITION
 from nkijit.dialects.rule_texts.dataflow import REGISTER_BITS
 from nkijit.dialects.rule_texts.initialisation import READ_UNWRITTEN
 from nkijit.dialects.tiles import info_of
@@ -66,6 +68,29 @@ def check_register_bits(kernel: KernelOp) -> Iterator[Diagnostic]:
                 loads.pop(register, None)
             else:
                 loads[register] = load
+
+
+def check_while_loops(kernel: KernelOp) -> Iterator[Diagnostic]:
+    """Yield a warning for each `while` whose body does not write the register that it tests."""
+    if not found_once(kernel, _has_registers):
+        return
+    for loop in kernel.operations:
+        if not isinstance(loop, WhileOp):
+            continue
+        tested = [storage_of(number) for number in compared(loop) or ()]
+        tested = [value for value in tested if isinstance(value.type, RegisterType)]
+        written = {register for op in loop.walk() for register in registers_written(op)}
+        if tested and written.isdisjoint(tested):
+            name = tested[0].name_hint or "register"
+            found = diagnose(
+                LOOP_CONDITION,
+                loop,
+                f"nothing in its body writes '{name}', so the loop does not end",
+                help=f"write it at the end of the body: nisa.register_load({name}, tile), where "
+                f"the tile has one integer, or nisa.register_move({name}, 0)",
+                severity="warning",
+            )
+            yield replace(found, subject="while")
 
 
 def _has_registers(kernel: KernelOp) -> bool:

@@ -27,10 +27,16 @@ from nkijit.dialects.rule_texts.lint import (
     REDUNDANT_FILL,
 )
 from nkijit.dialects.tiles import info_of
+from nkijit.passes.analysis.writes.data_flow import data_flow
 from nkijit.passes.analysis.writes.unused_results import CallResults, call_of, unused_results
 from nkijit.passes.diagnostics.diagnose import diagnose, mention
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.places import positions
+
+FOLLOW_THE_LOOP = "let the place that is written follow the loop, e.g. out[i * 128 : (i + 1) * 128]"
+"""The help for a place in HBM that each iteration overwrites."""
+READS_THE_LAST = "reads only the last result"
+"""The label of a store after a loop that reads the result of the last iteration."""
 
 
 def check_results(kernel: KernelOp) -> Iterator[Diagnostic]:
@@ -119,7 +125,7 @@ def _mostly_unread(kernel: KernelOp, result: CallResults) -> Diagnostic:
         f"{result.unused} of {result.executions} results of this line are never read: about "
         f"{_amount(kernel, op)} each",
         written,
-        related=_overwriter(result),
+        related=_overwriter(result) or _last_reader(kernel, result),
         help=help,
     )
 
@@ -186,7 +192,7 @@ def _overwritten(kernel: KernelOp, result: CallResults) -> Diagnostic:
         op,
         f"'{_name(written)}' is overwritten before anything reads the result{which}",
         written,
-        related=_overwriter(result),
+        related=_overwriter(result) or _last_reader(kernel, result),
         help=_help(kernel, result),
     )
 
@@ -209,6 +215,30 @@ def _overwriter(result: CallResults) -> list[tuple[Operation, str]]:
     if by is None or call_of(by) == call_of(result.op):
         return []
     return [(by, f"overwritten by {mention(by)}")]
+
+
+def _last_reader(kernel: KernelOp, result: CallResults) -> list[tuple[Operation, str]]:
+    """Return the operation that alone reads results of a call, if it stores to a part of HBM."""
+    if result.on_device:
+        return []
+    flow, call = data_flow(kernel), call_of(result.op)
+    mine = {
+        number
+        for number, op in enumerate(flow.ops)
+        if op.location == result.op.location and call_of(op) == call
+    }
+    readers = [
+        flow.ops[number]
+        for number, sources in enumerate(flow.sources)
+        if number not in mine and not mine.isdisjoint(sources)
+    ]
+    stores = [op for op in readers if any(_is_part_of_hbm(value) for _, value in _written(op))]
+    return [(op, READS_THE_LAST) for op in stores] if len(readers) == 1 else []
+
+
+def _is_part_of_hbm(value: SSAValue) -> bool:
+    whole = info_of(base_of(value))
+    return not whole.region.on_chip and info_of(value).size < whole.size
 
 
 def _help(kernel: KernelOp, result: CallResults) -> str | None:
@@ -249,7 +279,7 @@ def _help(kernel: KernelOp, result: CallResults) -> str | None:
     if is_loop and isinstance(op, TensorReduceOp):
         return _combined(op, is_classic=kernel.classic is not None)
     if is_loop and not info_of(_written(op)[0][1]).region.on_chip:
-        return "let the place that is written follow the loop, e.g. out[i * 128 : (i + 1) * 128]"
+        return FOLLOW_THE_LOOP
     return None
 
 

@@ -27,7 +27,9 @@ def program_id(axis: int) -> int:
     """Index of the instance along an axis of the grid; 0 for a kernel without a grid."""
     instance = _instance("nl.program_id")
     at = instance.at
-    tracer_for("nl.program_id").reads_program_id(prod(instance.grid.sizes))
+    programs = prod(instance.grid.sizes)
+    if programs == 1 or len(instance.grid.sizes) == 1:
+        tracer_for("nl.program_id").reads_program_id(programs)
     number = _axis("nl.program_id", axis)
     return at[number] if at else 0
 

@@ -21,6 +21,7 @@ from nkijit.classic.launch.outputs import check_outputs, check_placements
 from nkijit.classic.tensors.blocks import Blocks
 from nkijit.classic.tensors.initialisation import settle
 from nkijit.classic.tensors.tensors import ClassicTensor, ClassicTile
+from nkijit.dialects.core_program import MAX_CORES
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nisa.movement import MemsetOp
@@ -113,6 +114,7 @@ class ClassicKernel(Kernel[_P]):
             described.add_note(str(error))
             raise described from None
 
+    @without_own_frames
     def __getitem__(self, grid: Any) -> Self:
         """Launch an instance of the kernel for each point of a grid: `kernel[4, 2]`.
 
@@ -123,6 +125,13 @@ class ClassicKernel(Kernel[_P]):
 
     def on_cores(self, cores: int) -> Self:
         """Return the kernel with one instance on each of several cores: `kernel[nl.nc(cores)]`."""
+        if cores > MAX_CORES:
+            name = self.__name__
+            raise UnsupportedError(
+                f"kernel '{name}': {MAX_CORES} cores at most, got {cores}: for a grid of {cores}, "
+                f"write {name}{cores} = {name}[{cores}] in the file and name that: "
+                f"FILE.py:{name}{cores}"
+            )
         return self[nc(cores)]
 
     @property

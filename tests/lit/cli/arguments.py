@@ -1,5 +1,7 @@
 # RUN: not nkijit trace %s:kernel -a x=4x8:float32 -a flag=fals 2>&1 | filecheck --match-full-lines --strict-whitespace --check-prefix=WORD %s
 # RUN: not nkijit trace %s:kernel -a x=4x8:float32 -a "flag=[1, (2, two)]" 2>&1 | filecheck --match-full-lines --strict-whitespace --check-prefix=NESTED %s
+# RUN: not nkijit trace %s:kernel -a x=in.npy 2>&1 | filecheck --match-full-lines --check-prefix=FILE %s
+# RUN: not nkijit trace %s:kernel -a x=args.py:X 2>&1 | filecheck --match-full-lines --check-prefix=MEMBER %s
 # RUN: not nkijit trace %s:kernel -a x=4x8 2>&1 | filecheck --check-prefix=SHAPE %s
 # RUN: not nkijit trace %s:kernel -a x=4x8:float32 -a dtype=bfloat16 2>&1 | filecheck --check-prefix=NAME %s
 # RUN: not nkijit trace %s:kernel -a x=4x8:float32 -a flga=true 2>&1 | filecheck --check-prefix=MISSPELT %s
@@ -67,6 +69,11 @@ def with_fields(given):
 # NESTED:error: -a flag: 'two' is not a value
 # NESTED-NEXT:  [1, (2, two)]
 # NESTED-NEXT:          ^^^
+
+# FILE: error: -a x: 'in.npy' is not a value
+# FILE: help: write @in.npy to read the array of the file
+# MEMBER: error: -a x: 'args.py:X' is not a value
+# MEMBER: help: write @args.py:X to read the member of the file
 
 # SHAPE: error: -a x: a tensor needs a data type, e.g. 4x8:float32
 # NAME: error: -a dtype: 'bfloat16' is not a value; did you mean nl.bfloat16, or the string?

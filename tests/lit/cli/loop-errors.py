@@ -69,7 +69,7 @@ def frozen(x):
 
 @nki.jit
 def branch(x):
-    # BRANCH: the value of a register is not known while a kernel is traced, so Python cannot branch on it
+    # BRANCH: error[python-on-tensor]: a register: what it holds is known on the device only, so Python cannot branch on it with Python's if, or negate or combine it
     if nisa.register_alloc(1):
         return x
     return x

@@ -7,6 +7,8 @@
 # RUN: nkijit verify %s:lost_maximum | filecheck %s --check-prefix=MAXIMUM
 # RUN: nkijit verify %s:filled_once | filecheck %s --check-prefix=FILLED
 # RUN: nkijit verify %s:tile_twice | filecheck %s --check-prefix=TWICE
+# RUN: nkijit verify %s:hidden | filecheck %s --match-full-lines --check-prefix=HIDDEN
+# RUN: nkijit verify %s:same_place | filecheck %s --match-full-lines --check-prefix=PLACE
 # RUN: nkijit verify %s:running_maximum | filecheck %s --check-prefix=NONE
 # RUN: not nkijit verify %s:rows --deny suspicious | filecheck %s --check-prefix=DENIED
 # RUN: not nkijit lower %s:rows --deny overwritten-result 2>&1 | filecheck %s --check-prefix=DENIED
@@ -182,4 +184,32 @@ def running_maximum(x):
             nisa.tensor_tensor(dst=maximum, data1=tile, data2=last, op=nl.maximum)
             nisa.tensor_copy(dst=last, src=maximum)
         nisa.dma_copy(dst=out[block], src=maximum)
+    return out
+
+
+# The inner loop has the variable of the outer one.
+@nki.jit
+@nki.example(x="512x128:float32")
+def hidden(x):
+    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+    for i in range(4):
+        tile = load(x, i * 128)
+        for i in range(2):
+            nisa.tensor_scalar(dst=tile, data=tile, op0=nl.multiply, operand0=2.0 + i)
+        # HIDDEN: warning[overwritten-result]: nisa.dma_copy: 'out' is overwritten before anything reads the result: 3 of 4 results are lost
+        # HIDDEN: = help: the loop of line [[# @LINE - 3]] assigns i, the variable of the loop of line [[# @LINE - 5]]: give one of them another name
+        nisa.dma_copy(dst=out[i * 128 : (i + 1) * 128], src=tile)
+    return out
+
+
+# The place follows the loop, but all iterations have the same.
+@nki.jit
+@nki.example(x="512x128:float32")
+def same_place(x):
+    out = nl.ndarray((256, 128), x.dtype, buffer=nl.shared_hbm)
+    nl.store(out[128:256], nl.load(x[0:128]))
+    for i in range(4):
+        # PLACE: warning[overwritten-result]: nisa.dma_copy: 'out' is overwritten before anything reads the result: 3 of 4 results are lost
+        # PLACE: = help: read it before it is overwritten, or write to another place
+        nisa.dma_copy(dst=out[i // 4 * 128 : (i // 4 + 1) * 128], src=load(x, i * 128))
     return out

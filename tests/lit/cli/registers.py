@@ -7,6 +7,9 @@
 # RUN: nkijit verify %s:condition | filecheck %s --check-prefix=NONE
 # RUN: nkijit verify %s:written_again | filecheck %s --check-prefix=NONE
 # RUN: nkijit verify %s:written_in_loop | filecheck %s --check-prefix=NONE
+# RUN: nkijit verify %s:endless | filecheck %s --match-full-lines --check-prefix=ENDLESS
+# RUN: nkijit verify %s:endless_function | filecheck %s --match-full-lines --check-prefix=FUNCTION
+# RUN: nkijit verify %s:in_an_inner_loop | filecheck %s --check-prefix=NONE
 
 # Registers that nothing has written, and registers with the bits of a float that count or select.
 
@@ -140,3 +143,46 @@ def written_in_loop(x, m):
     nisa.register_load(first, m)
     nl.fori_loop(0, first, lambda i: nisa.register_move(count, 3))
     return repeated(x, count)
+
+
+@nki.jit
+@nki.example(x="128x512:float32", n="1x1:int32")
+def endless(x, n):
+    tile, more = nl.load(x), nisa.register_alloc()
+    nisa.register_load(more, n)
+    # ENDLESS: warning[loop-condition]: while: nothing in its body writes 'more', so the loop does not end
+    # ENDLESS-NEXT: --> {{.*}}registers.py:[[# @LINE + 5]]:5
+    # ENDLESS-NEXT: |
+    # ENDLESS-NEXT: [[# @LINE + 3]] | while more:
+    # ENDLESS-NEXT: | ^^^^^
+    # ENDLESS-NEXT: = help: write it at the end of the body: nisa.register_load(more, tile), where the tile has one integer, or nisa.register_move(more, 0)
+    while more:
+        nisa.activation(dst=tile, op=nl.tanh, data=tile)
+    nl.store(x, tile)
+
+
+@nki.jit
+@nki.example(x="128x512:float32")
+def endless_function(x):
+    tile = nl.load(x)
+    more = nisa.register_alloc(1)
+
+    def body(condition):
+        nisa.activation(dst=tile, op=nl.tanh, data=tile)
+        return condition
+
+    # FUNCTION: warning[loop-condition]: while: nothing in its body writes 'more', so the loop does not end
+    nl.while_loop(more, body)
+    nl.store(x, tile)
+
+
+@nki.jit
+@nki.example(x="128x512:float32")
+def in_an_inner_loop(x):
+    tile = nl.load(x)
+    more = nisa.register_alloc(1)
+    while more:
+        for _ in nl.dynamic_range(2):
+            nisa.activation(dst=tile, op=nl.tanh, data=tile)
+            nisa.register_move(more, 0)
+    nl.store(x, tile)

@@ -10,7 +10,7 @@
 # The command line launches, too.
 # RUN: nkijit trace %s:single -c 2 -a x=4x8:float32 | diff %t/pair.mlir -
 # RUN: not nkijit trace %s:single -c 3 -a x=4x8:float32 2>&1 | filecheck --check-prefix=THREE %s
-# THREE: error: kernel 'swapped': a launch grid is 1 or 2 cores, got 3
+# THREE: error: kernel 'swapped': a launch grid is 1 or 2 cores, got 3: loop over the blocks in the kernel, and launch swapped[2] to share them between the cores
 # RUN: not nkijit trace %t/pair.mlir -c 2 2>&1 | filecheck --check-prefix=TRACED %s
 # TRACED: error: a .mlir file is traced already: -a, -t and -c do not apply
 

@@ -3,6 +3,10 @@
 # RUN: nkijit verify %s:blocks | filecheck %s --check-prefix=BLOCKS
 # RUN: nkijit verify %s:resets | filecheck %s --check-prefix=RESETS
 # RUN: nkijit verify %s:fused | filecheck %s --check-prefix=FUSED
+# RUN: nkijit verify %s:not_indented | filecheck %s --match-full-lines --check-prefix=INDENT
+# RUN: nkijit verify %s:not_indented_twice | filecheck %s --match-full-lines --check-prefix=TWICE
+# RUN: nkijit verify %s:one_place | filecheck %s --match-full-lines --check-prefix=PLACE
+# RUN: nkijit verify %s:at_the_end | filecheck %s --match-full-lines --check-prefix=END
 # RUN: nkijit verify %s:psum_before | filecheck %s --check-prefix=NONE
 # RUN: nkijit verify %s:prefetch | filecheck %s --check-prefix=NONE
 # RUN: nkijit verify %s:reduces | filecheck %s --check-prefix=NONE
@@ -154,4 +158,64 @@ def prefetch(x):
         tile = after
         after = nl.load(x[(k + 1) * 128 : (k + 2) * 128])
         nl.store(out[k * 128 : (k + 1) * 128], nl.exp(tile))
+    return out
+
+
+@nki.jit
+@nki.example(x="512x256:float32")
+def not_indented(x):
+    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+    for k in range(4):
+        rows = slice(k * 128, (k + 1) * 128)
+        # INDENT: warning[dead-store]: nl.exp: 3 of 4 results of this line are never read: about 256 cycles each
+        # INDENT: [[# @LINE + 4]] | nl.store(out[rows], tile)
+        # INDENT-NEXT: | -------- reads only the last result
+        # INDENT: = help: line [[# @LINE + 2]] runs once, after the loop of line [[# @LINE - 5]], and stores only its last result: indent it into the loop
+        tile = nl.exp(load(x, k * 128))
+    nl.store(out[rows], tile)
+    return out
+
+
+# The tile is the same in all iterations, and the outer loop has the store.
+@nki.jit
+@nki.example(x="1024x256:float32")
+def not_indented_twice(x):
+    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+    tile = nl.ndarray((128, 256), x.dtype, buffer=nl.sbuf)
+    for k in range(2):
+        for j in range(4):
+            rows = slice((4 * k + j) * 128, (4 * k + j + 1) * 128)
+            # TWICE: warning[overwritten-result]: nisa.dma_copy: 'tile' is overwritten before anything reads the result: 6 of 8 results are lost
+            # TWICE: = help: read it before it is overwritten, or write to another place
+            nisa.dma_copy(dst=tile, src=x[rows])
+        nisa.dma_copy(dst=out[rows], src=tile)
+    return out
+
+
+# The place of the store does not follow the loop.
+@nki.jit
+@nki.example(x="512x256:float32")
+def one_place(x):
+    out = nl.ndarray((256, 256), x.dtype, buffer=nl.shared_hbm)
+    nl.store(out[0:128], nl.load(x[0:128]))
+    for k in range(4):
+        # PLACE: warning[dead-store]: nl.exp: 3 of 4 results of this line are never read: about 256 cycles each
+        # PLACE: = help: read 'tile' in every iteration, or run the instruction only when needed
+        tile = nl.exp(load(x, k * 128))
+    nl.store(out[128:256], tile)
+    return out
+
+
+# The store is in the loop.
+@nki.jit
+@nki.example(x="512x256:float32")
+def at_the_end(x):
+    out = nl.ndarray((256, 256), x.dtype, buffer=nl.shared_hbm)
+    nl.store(out[0:128], nl.load(x[0:128]))
+    for k in range(4):
+        # END: warning[dead-store]: nl.exp: 3 of 4 results of this line are never read: about 256 cycles each
+        # END: = help: read 'tile' in every iteration, or run the instruction only when needed
+        tile = nl.exp(load(x, k * 128))
+        if k == 3:
+            nl.store(out[128:256], tile)
     return out

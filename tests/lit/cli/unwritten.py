@@ -8,6 +8,11 @@
 # RUN: not nkijit verify %s:second_core -a x=128x512:float32 | filecheck --match-full-lines --check-prefix=SECOND %s
 # RUN: nkijit verify %s:counted -a x=128x512:float32 | filecheck --match-full-lines --check-prefix=RIGHT %s
 # RUN: not nkijit verify %s:classic_maximum -a x=128x512:float32 | filecheck --check-prefix=MAXIMUM %s
+# RUN: nkijit verify %s:blocks -a x=512x256:float32 | filecheck --match-full-lines --check-prefix=ALONE %s
+# RUN: nkijit verify %s:two_blocks -a x=512x256:float32 | filecheck --match-full-lines --check-prefix=PAIR %s
+# RUN: nkijit verify %s:four_blocks -a x=512x256:float32 | filecheck --match-full-lines --check-prefix=FOUR %s
+# RUN: nkijit verify %s:square -a x=512x256:float32 | filecheck --match-full-lines --check-prefix=SQUARE %s
+# RUN: not nkijit verify %s:blocks -c 4 -a x=512x256:float32 2>&1 | filecheck --match-full-lines --check-prefix=GRID %s
 
 # Unwritten memory: its uses, the reads that bring it in, and the unwritten elements.
 
@@ -137,3 +142,37 @@ def counted(x):
     first = nl.program_id(0) * rows
     nl.store(out[first : first + rows], nl.load(x[first : first + rows]))
     return out
+
+
+# A classic kernel, launched on a grid with too few instances.
+@classic.jit
+def blocks(x):
+    # ALONE: warning[output-partly-unwritten]: nl.ndarray: 'out' is returned, but nothing has written its elements [128:512, 0:256]
+    # ALONE: = nl.program_id is 0 of 1 at {{.*}}unwritten.py:[[# @LINE + 6]]:11
+    # ALONE-NEXT: = help: launch kernel[4](…), if each program writes 128 of the 512 rows; else let the loops reach the rest of it, or allocate and return a smaller tensor
+    # PAIR: = nl.program_id is 0 to 1 of 2 at {{.*}}unwritten.py:[[# @LINE + 4]]:11
+    # PAIR-NEXT: = help: launch kernel[4](…), if each program writes 128 of the 512 rows; else let the loops reach the rest of it, or allocate and return a smaller tensor
+    # FOUR: no findings for trn2 (default)
+    out = cl.ndarray(x.shape, dtype=x.dtype, buffer=cl.shared_hbm)
+    row = cl.program_id(0) * 128
+    cl.store(out[row : row + 128], cl.load(x[row : row + 128]))
+    return out
+
+
+two_blocks = blocks[2]
+four_blocks = blocks[4]
+# GRID: error: kernel 'blocks': 2 cores at most, got 4: for a grid of 4, write blocks4 = blocks[4] in the file and name that: FILE.py:blocks4
+
+
+@classic.jit
+def corners(x):
+    # SQUARE: warning[output-partly-unwritten]: nl.ndarray: 'out' is returned, but nothing has written its elements [256:512, 0:256]
+    # SQUARE: = help: let the loops reach the rest of it, or allocate and return a smaller tensor
+    out = cl.ndarray(x.shape, dtype=x.dtype, buffer=cl.shared_hbm)
+    row, column = cl.program_id(0) * 128, cl.program_id(1) * 128
+    at = (slice(row, row + 128), slice(column, column + 128))
+    cl.store(out[at], cl.load(x[at]))
+    return out
+
+
+square = corners[2, 2]

@@ -4,6 +4,8 @@
 # RUN: not nkijit verify %s:masked -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=MASK %s
 # RUN: not nkijit verify %s:scheduled -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=RANGE %s
 # RUN: not nkijit verify %s:misspelt -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=MISSPELT %s
+# RUN: not nkijit verify %s:renamed -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=RENAMED %s
+# RUN: not nkijit verify %s:masked_store -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=STORE %s
 # RUN: not nkijit verify %s:missing -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=MISSING %s
 # RUN: not nkijit verify %s:surplus -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=SURPLUS %s
 # RUN: not nkijit verify %s:twice -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=TWICE %s
@@ -85,6 +87,22 @@ def misspelt(x):
     nisa.tensor_copy(dst=tile, source=tile)
 
 
+# The only keyword without a parameter is the only parameter without an argument.
+@nki.jit
+def renamed(x):
+    # RENAMED: error[call-arguments]: nl.store: there is no argument 'tile'; argument 'value' is missing
+    # RENAMED: = help: write nl.store(dst=x, value=nl.load(x))
+    nl.store(dst=x, tile=nl.load(x))
+
+
+# The classic API has this keyword.
+@nki.jit
+def masked_store(x):
+    # STORE: error[call-arguments]: nl.store: there is no argument 'mask'; argument 'value' is missing
+    # STORE: = help: write nl.store(x, value=...)
+    nl.store(x, mask=None)
+
+
 # The functional form of an operator.
 @nki.jit
 def missing(x):
@@ -105,6 +123,7 @@ def surplus(x):
 def twice(x):
     tile = nl.load(x)
     # TWICE: error[call-arguments]: nisa.tensor_copy: argument 'dst' is passed twice; argument 'src' is missing
+    # TWICE: = help: pass each once, by name; nkijit explain nisa.tensor_copy describes them
     nisa.tensor_copy(tile, dst=tile)
 
 

@@ -6,6 +6,11 @@
 # RUN: not nkijit verify %s:loop -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=LOOP %s
 # RUN: not nkijit verify %s:decision -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=DECISION %s
 # RUN: not nkijit verify %s:register -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=REGISTER %s
+# RUN: not nkijit verify %s:first_iteration -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=FIRST %s
+# RUN: not nkijit verify %s:rows -a x=512x256:float32 | filecheck --match-full-lines --check-prefix=ROWS %s
+# RUN: not nkijit verify %s:columns -a x=512x256:float32 | filecheck --match-full-lines --check-prefix=COLUMNS %s
+# RUN: not nkijit verify %s:counted -a x=512x256:float32 | filecheck --match-full-lines --check-prefix=COUNTED %s
+# RUN: not nkijit verify %s:until -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=UNTIL %s
 # RUN: nkijit verify %s:equal -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=EQUAL %s
 # RUN: not nkijit verify %s:classic_loop -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=CLASSIC %s
 # RUN: not nkijit verify %s:wrong_call -a x=128x64:float32 2>&1 | filecheck --check-prefix=CALL %s
@@ -111,6 +116,50 @@ def register(x):
     # REGISTER-NEXT: = help: nl.fori_loop and `while register:` loop by it, and it is an index of tensors; nisa.scalar_load gives a scalar, which takes +, - and *
     if count < 3:
         nl.load(x)
+
+
+@nki.jit
+def first_iteration(x):
+    tile = nl.load(x)
+    for i in nl.dynamic_range(4):
+        # FIRST: error[python-on-tensor]: register 'i': what it holds is known on the device only, so Python cannot compare it
+        # FIRST: = help: move the work of the first iteration before the loop; or loop with range(4), whose numbers are known while tracing
+        if i == 0:
+            nisa.memset(tile, 0.0)
+
+
+@nki.jit
+def rows(x):
+    for i in nl.dynamic_range(4):
+        # ROWS: error[python-on-tensor]: register 'i': what it holds is known on the device only, so Python cannot compute with it
+        # ROWS: = help: write for i in nl.dynamic_range(0, 512, 128) and x.ap([[256, 128], [1, 256]], scalar_offset=i); or loop with range(4), whose numbers are known while tracing
+        nl.load(x[i * 128 : (i + 1) * 128])
+
+
+@nki.jit
+def columns(x):
+    size = 64
+    for i in nl.dynamic_range(1, 4):
+        # COLUMNS: = help: write for i in nl.dynamic_range(64, 256, 64) and x.ap(pattern, scalar_offset=i, indirect_dim=1); or loop with range(1, 4), whose numbers are known while tracing
+        nl.load(x[0:128, i * size : (i + 1) * size])
+
+
+# The number of iterations is not known either.
+@nki.jit
+def counted(x):
+    count = nisa.register_alloc(4)
+    for i in nl.dynamic_range(count):
+        # COUNTED: = help: nl.fori_loop and `while register:` loop by it, and it is an index of tensors; nisa.scalar_load gives a scalar, which takes +, - and *
+        nl.load(x[i * 128 : (i + 1) * 128])
+
+
+@nki.jit
+def until(x):
+    tile = nl.load(x)
+    # UNTIL: error[python-on-tensor]: tensor 'tile': what it holds is known on the device only, so Python cannot compare it
+    # UNTIL: = help: run a fixed number of steps: for step in range(8); or compute the test into an int32 tile of one element, load it before the loop and at the end of its body with nisa.register_load(register, tile), and loop with while register
+    while tile > 0.5:
+        tile = nl.multiply(tile, 0.5)
 
 
 @nki.jit

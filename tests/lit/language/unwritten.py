@@ -133,6 +133,32 @@ def too_early(x):
 
 
 @nki.jit
+def other_buffer(x):
+    out = nl.ndarray((128, 512), nl.float32, buffer=nl.shared_hbm)
+    buffers = [nl.ndarray((128, 128), nl.float32, buffer=nl.sbuf) for _ in range(2)]
+    for i in range(4):
+        nisa.dma_copy(buffers[(i + 1) % 2], x[:, i * 128 : (i + 1) * 128])
+        # CHECK: error[read-unwritten]: nl.store: 'src' is read, but nothing has written it
+        # CHECK-NEXT: --> {{.*}}unwritten.py:[[# @LINE + 2]]:9
+        # CHECK: = help: 'src' is written in a later iteration, by line [[# @LINE - 3]]: write it in the same iteration (compare the indices of the two lines), or before the loop
+        nl.store(out[:, i * 128 : (i + 1) * 128], buffers[i % 2])
+    return out
+
+
+# The write is in the statement of the read.
+@nki.jit
+def in_one_statement(x):
+    t = nl.ndarray((128, 512), nl.float32, buffer=nl.sbuf)
+    # CHECK: error[read-unwritten]: nl.exp: 'x' is read, but nothing has written it
+    # CHECK: = help: write t first, e.g. with nisa.memset or nisa.dma_copy
+    nisa.tensor_copy(
+        t,
+        nl.exp(t),
+    )
+    nl.store(x, t)
+
+
+@nki.jit
 def not_written(x):
     t = nl.ndarray((128, 512), nl.float32, buffer=nl.sbuf)
     out = nl.ndarray((128, 512), nl.float32, buffer=nl.shared_hbm)

@@ -167,6 +167,17 @@ nki.kernel @sixteen(%x: memref<16x2048xf32, #nki.private_hbm>) target=trn3 {
   nki.return
 }
 
+// The blocks are in dim 0, and their rows in dim 1.
+// CHECK: warning[few-partitions]: nisa.activation: uses 4 of 128 partitions; laid over all of them it would take about {{[0-9]+}} cycles less
+// CHECK: = help: dim 0 is the partitions: allocate blocks as (128, 4, 256) and take block i as blocks[:, i], or allocate 4 tiles of (128, 256)
+nki.kernel @blocks(%x: memref<4x128x256xf32, #nki.private_hbm>) target=trn3 {
+  %blocks = nki.alloc : memref<4x128x256xf32, #nki.sbuf>
+  nisa.dma_copy dst=%blocks, src=%x
+  nisa.activation dst=%blocks, op=exp, data=%blocks
+  nki.device_print "blocks", %blocks
+  nki.return
+}
+
 // CHECK-NOT: [few-partitions]
 nki.kernel @short_or_many(%x: memref<64x2048xf32, #nki.private_hbm>) target=trn3 {
   %a = nki.alloc : memref<64x2048xf32, #nki.sbuf>

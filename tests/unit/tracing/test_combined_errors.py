@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import nkijit as nki
+import nkijit.classic as classic
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.kernels.arguments import ArgumentTypeError
@@ -187,6 +188,23 @@ def test_other_errors_of_kernels_have_no_frames(call: Any) -> None:
         call()
     frames = traceback.extract_tb(caught.value.__traceback__)
     assert frames[-1].filename != __file__ or len(frames) == 2
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: asserted[4],
+        lambda: nki.jit(3),
+        lambda: classic.jit(3),
+        lambda: classic.jit(lambda x: x)[0],
+        lambda: classic.simulate_kernel(3),
+    ],
+)
+def test_errors_of_decorators_and_launches_have_no_frames_of_nkijit(call: Any) -> None:
+    with pytest.raises((NotImplementedError, TypeError, ValueError)) as caught:
+        call()
+    frames = traceback.extract_tb(caught.value.__traceback__)
+    assert {frame.filename for frame in frames} == {__file__}
 
 
 def test_the_traceback_ends_at_the_line_that_raises() -> None:

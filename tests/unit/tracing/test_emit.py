@@ -44,6 +44,15 @@ def test_outside_of_a_kernel_the_error_names_the_instruction():
         emit_with_defaults(MemsetOp, dst=None, value=0)
 
 
+def test_outside_of_a_kernel_the_error_names_the_function_to_decorate():
+    def helper():
+        nisa.memset(None, 0)
+
+    line = helper.__code__.co_firstlineno
+    with pytest.raises(RuntimeError, match=rf"above helper \(.*test_emit.py:{line}\), or above"):
+        helper()
+
+
 def test_equal_arguments_of_different_types_are_distinguished():
     values = [0.0, -0.0, 0, 1, 1.0, 2.5, math.nan, math.inf, -1, -1.0]
 
