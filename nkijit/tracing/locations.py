@@ -15,7 +15,7 @@ import sys
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
-from types import CodeType, FrameType
+from types import CodeType, FrameType, ModuleType
 from typing import Any, cast
 
 from xdsl.dialects.builtin import (
@@ -279,6 +279,19 @@ def evaluated(code: CodeType, offset: int) -> ast.AST | None:
     found = [] if None in place else _nodes(code).get(cast(tuple[int, ...], place), [])
     # A statement of one expression has the same position as the expression.
     return next((node for node in found if not isinstance(node, ast.Expr)), None)
+
+
+def value_of(node: ast.expr, frame: FrameType) -> Any:
+    """Return the function that an expression names, without executing user code."""
+    if isinstance(node, ast.Name):
+        return frame.f_locals.get(node.id, frame.f_globals.get(node.id))
+    if not isinstance(node, ast.Attribute):
+        return None
+    owner = value_of(node.value, frame)
+    if not isinstance(owner, ModuleType):
+        owner = cast(type[Any], type(owner))
+        return inspect.getattr_static(owner, node.attr, None)
+    return vars(owner).get(node.attr)
 
 
 @lru_cache(maxsize=64)

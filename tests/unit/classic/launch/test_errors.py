@@ -164,7 +164,7 @@ def test_the_operands_of_activations_have_errors_of_their_own() -> None:
     @nki.jit
     def kernel(x: Any) -> None:
         tile = nl.load(x).whole()
-        half, wide = (current.ndarray(shape, nl.float16) for shape in ((8, 1), (8, 4)))
+        half, wide = (nl.ndarray(shape, nl.float16).whole() for shape in ((8, 1), (8, 4)))
         nkijit.isa.memset(half, 0)
         nkijit.isa.memset(wide, 0)
         nkijit.isa.activation(tile, current.exp, tile, scale=half)
