@@ -18,6 +18,7 @@ from nkijit.classic.indexing.conjunctions import with_conjunctions
 from nkijit.classic.launch.errors import ClassicTracedKernel, with_error_name
 from nkijit.classic.launch.modes import BenchmarkResult, Mode, Outcome
 from nkijit.classic.launch.outputs import check_outputs, check_placements
+from nkijit.classic.launch.scopes import check_scopes
 from nkijit.classic.tensors.blocks import Blocks
 from nkijit.classic.tensors.initialisation import settle
 from nkijit.classic.tensors.tensors import ClassicTensor, ClassicTile
@@ -207,6 +208,7 @@ class ClassicKernel(Kernel[_P]):
         settle(lazy)
         check_outputs(tracer, self._function, call.arguments, first, self.mode.kernel_return)
         check_placements(tracer)
+        check_scopes(tracer, self._function)
         return first
 
 

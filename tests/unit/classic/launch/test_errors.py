@@ -68,8 +68,6 @@ RAISED = {
 IMPOSSIBLE = {
     "err_bias_tensor_must_be_specified_in_allocation": "there is no hidden bias tile",
     "err_leading_dimension_of_tensor_must_be_partition": "block dimensions are tiles of their own",
-    "err_local_variable_used_out_of_scope": "loops are unrolled, tiles live as long as their names",
-    "err_shared_hbm_must_in_kernel_level": "instances find shared tensors by their order",
     "err_tensor_creation_on_scratchpad_with_init_value_not_supported": "an initial value is an "
     "instruction that fills the tile",
     "err_transpose_on_tensor_engine_not_allowed_in_allocated_kernel": "there is no hidden identity "
