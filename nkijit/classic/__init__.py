@@ -22,6 +22,7 @@ from nkijit.kernels.options import compiler_options
 from nkijit.passes.diagnostics.errors import NkiValidationError, NkiWarning
 from nkijit.tracing.dtype_names import missing
 from nkijit.tracing.target import platform_name
+from nkijit.tracing.tracebacks import without_own_frames
 
 attach_operations()
 
@@ -38,6 +39,7 @@ def jit(func: Callable[_P, Any], mode: str = "auto", **kwargs: Any) -> ClassicKe
 def jit(
     func: None = None, mode: str = "auto", **kwargs: Any
 ) -> Callable[[Callable[_P, Any]], ClassicKernel[_P]]: ...
+@without_own_frames
 def jit(func: Any = None, mode: str = "auto", **kwargs: Any) -> Any:
     """Make a kernel of a function, or change the mode of a kernel.
 
@@ -58,11 +60,13 @@ def jit(func: Any = None, mode: str = "auto", **kwargs: Any) -> Any:
     return _decorated(func, mode, kwargs)
 
 
+@without_own_frames
 def trace(func: Any = None, **kwargs: Any) -> Any:
     """Make a kernel that writes its results to parameters; arguments as for `jit`."""
     return _decorated(func, "trace", kwargs)
 
 
+@without_own_frames
 def baremetal(kernel: Any = None, **kwargs: Any) -> Any:
     """Make a kernel that is called without a framework; `modes.Baremetal` has its options.
 
@@ -71,6 +75,7 @@ def baremetal(kernel: Any = None, **kwargs: Any) -> Any:
     return _decorated(kernel, "baremetal", kwargs)
 
 
+@without_own_frames
 def benchmark(kernel: Any = None, **kwargs: Any) -> Any:
     """Make a kernel that predicts its latency when it is called; `modes.Benchmark` has its options.
 
@@ -80,6 +85,7 @@ def benchmark(kernel: Any = None, **kwargs: Any) -> Any:
     return _decorated(kernel, "benchmark", kwargs)
 
 
+@without_own_frames
 def profile(func: Any = None, **kwargs: Any) -> Any:
     """Make a kernel that writes a timeline when it is called; `modes.Profiling` has its options.
 
@@ -88,6 +94,7 @@ def profile(func: Any = None, **kwargs: Any) -> Any:
     return _decorated(func, "profile", kwargs)
 
 
+@without_own_frames
 def simulate_kernel(kernel: Any, *args: Any, **kwargs: Any) -> Any:
     """Interpret a kernel; a plain function is converted to a kernel with `trace` first.
 
@@ -118,6 +125,7 @@ def _decorated(function: Any, mode: str, options: Mapping[str, Any]) -> Any:
     chosen = mode_named(mode, given)
     if function is None:
 
+        @without_own_frames
         def decorate(function: Any) -> Any:
             return _decorated(function, mode, options)
 

@@ -40,6 +40,7 @@ def jit(
     mode: str = "auto",
     **options: Any,
 ) -> Callable[[Callable[_P, Any]], Kernel[_P]]: ...
+@without_own_frames
 def jit(
     fn: Callable[_P, Any] | None = None,
     *,

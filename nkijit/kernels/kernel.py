@@ -173,6 +173,7 @@ class Kernel(Generic[_P]):
         """The function that the kernel was made from."""
         return self._function
 
+    @without_own_frames
     def __getitem__(self, grid: Any) -> Self:
         """Launch on a number of cores, 1 or 2: `kernel[2]`.
 
@@ -188,6 +189,7 @@ class Kernel(Generic[_P]):
             f"got {one_line(grid)}"
         )
 
+    @without_own_frames
     def on_cores(self, cores: int) -> Self:
         """Return the kernel, launched on a number of cores; the same as `kernel[cores]`."""
         return self[cores]
@@ -402,6 +404,7 @@ class Kernel(Generic[_P]):
         """The hardware that the kernel is traced for."""
         return resolve_target(self._platform_target)
 
+    @without_own_frames
     def for_target(self, platform_target: PlatformTarget) -> Self:
         """Return the same kernel for another target.
 

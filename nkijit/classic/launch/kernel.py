@@ -114,6 +114,7 @@ class ClassicKernel(Kernel[_P]):
             described.add_note(str(error))
             raise described from None
 
+    @without_own_frames
     def __getitem__(self, grid: Any) -> Self:
         """Launch an instance of the kernel for each point of a grid: `kernel[4, 2]`.
 
@@ -122,6 +123,7 @@ class ClassicKernel(Kernel[_P]):
         """
         return self._changed(launch=replace(self._launched, grid=LaunchGrid.of(grid)))
 
+    @without_own_frames
     def on_cores(self, cores: int) -> Self:
         """Return the kernel with one instance on each of several cores: `kernel[nl.nc(cores)]`."""
         return self[nc(cores)]
