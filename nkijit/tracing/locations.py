@@ -276,7 +276,7 @@ def location_at(code: CodeType, offset: int) -> LocationAttr:
 def evaluated(code: CodeType, offset: int) -> ast.AST | None:
     """Return the syntax node that the bytecode instruction at `offset` evaluates, if known."""
     place = _known(code).positions.get(offset, (None,))
-    found = [] if None in place else _nodes(code).get(cast(tuple[int, ...], place), [])
+    found = [] if None in place else nodes_of(code).get(cast(tuple[int, ...], place), [])
     # A statement of one expression has the same position as the expression.
     return next((node for node in found if not isinstance(node, ast.Expr)), None)
 
@@ -295,7 +295,7 @@ def value_of(node: ast.expr, frame: FrameType) -> Any:
 
 
 @lru_cache(maxsize=64)
-def _nodes(code: CodeType) -> dict[tuple[int, ...], list[ast.AST]]:
+def nodes_of(code: CodeType) -> dict[tuple[int, ...], list[ast.AST]]:
     """Return the syntax nodes in a function's source, by their position.
 
     The position is (first line, last line, first column, last column).
@@ -367,7 +367,7 @@ def while_test(frame: FrameType) -> ast.While | None:
     operation = dis.opname[frame.f_code.co_code[frame.f_lasti]]
     if operation != "TO_BOOL" and "JUMP" not in operation:
         return None  # evaluated by a call: bool(x), any(…)
-    nodes, plain = _nodes(frame.f_code), (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
+    nodes, plain = nodes_of(frame.f_code), (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
     # The jump has the position of the statement in Python 3.11, of its test in later versions.
     here = nodes.get(position_of(frame), [])
     loops = (node for found in nodes.values() for node in found if isinstance(node, ast.While))
