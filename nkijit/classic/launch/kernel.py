@@ -237,7 +237,9 @@ def _returned(tracer: Tracer, function: Callable[..., Any], item: Any) -> Any:
     view = item.whole()
     if not view.buffer.on_chip:
         return view
-    tracer.record_at(function, RETURNED_ON_CHIP, f"the kernel returns tile '{view.name}'")
+    where = f"tile '{view.name}' in {view.buffer.value}"
+    message = f"the kernel returns {where}; the vendor's compiler takes results in HBM only"
+    tracer.record_at(function, RETURNED_ON_CHIP, message)
     block, last = tracer.mark()
     out = allocate("return", view.shape, view.dtype, MemoryRegion.shared_hbm, "")
     copy(out, view)
