@@ -104,10 +104,11 @@ INDIRECT_FREE_DIM = _error(
 RETURNED_ON_CHIP = rule(
     "returned-tile",
     "buffer",
-    "A kernel returns tensors in HBM; a tile that a classic kernel returns is copied there.",
+    "A kernel returns tensors in HBM; nkijit copies a tile that a classic kernel returns, the "
+    "vendor's compiler refuses it.",
     "store the tile to a tensor allocated with buffer=nl.shared_hbm and return that",
-    "NKI programming model",
-    group=WarningGroup.advice,
+    "NKI known issues: top-level tensors must be on HBM",
+    group=WarningGroup.portability,
 )
 HBM_INITIAL_VALUE = _error(
     "err_hbm_tensor_with_init_value_not_supported",

@@ -36,6 +36,24 @@ NESTED_GRID = rule(
     "call it without a grid, and give the grid to the outer kernel",
     ERRORS,
 )
+OUT_OF_SCOPE = rule(
+    "err_local_variable_used_out_of_scope",
+    "dataflow",
+    "A tile that a loop allocates is not used after the loop, and a tile that a branch allocates "
+    "is not used after the branch if its condition depends on a loop variable.",
+    "allocate the tile before the loop, and assign to it in the loop",
+    ERRORS,
+    group=WarningGroup.suspicious,
+)
+SHARED_IN_LOOP = rule(
+    "err_shared_hbm_must_in_kernel_level",
+    "buffer",
+    "A tensor in shared HBM is not allocated in a loop, or in a branch that depends on a loop "
+    "variable.",
+    "move the line before the loop",
+    ERRORS,
+    group=WarningGroup.suspicious,
+)
 OUTPUT_DEPENDENCE = rule(
     "err_unexpected_output_dependencies",
     "dataflow",

@@ -20,6 +20,13 @@ CALL_ARGUMENTS = rule(
     "describes each",
     "NKI API reference",
 )
+MIXED_APIS = rule(
+    "mixed-apis",
+    "python",
+    "A kernel calls functions of the API that its nki.jit is from: nki, or neuronxcc.nki.",
+    "import nki.jit, nl and nisa from one API",
+    "NKI API reference; NKI API reference 2.26",
+)
 PYTHON_ERROR = rule(
     "python-error",
     "python",

@@ -125,6 +125,7 @@ def _decorated(function: Any, mode: str, options: Mapping[str, Any]) -> Any:
     chosen = mode_named(mode, given)
     if function is None:
 
+        @without_own_frames
         def decorate(function: Any) -> Any:
             return _decorated(function, mode, options)
 

@@ -190,6 +190,7 @@ class Kernel(Generic[_P]):
             f"{self.__name__}[{GRIDS[-1]}] to share them between the cores"
         )
 
+    @without_own_frames
     def on_cores(self, cores: int) -> Self:
         """Return the kernel, launched on a number of cores; the same as `kernel[cores]`."""
         return self[cores]
@@ -404,6 +405,7 @@ class Kernel(Generic[_P]):
         """The hardware that the kernel is traced for."""
         return resolve_target(self._platform_target)
 
+    @without_own_frames
     def for_target(self, platform_target: PlatformTarget) -> Self:
         """Return the same kernel for another target.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,8 +10,12 @@ from typing import Any, cast
 
 from nkijit import isa
 from nkijit.dialects.nisa.reduce import wrong_axes
+from nkijit.dialects.python_values import one_line
+from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.rule_texts.shapes import REDUCE_AXES
 from nkijit.language.tiles import expect_tile
+from nkijit.tracing.call_arguments import argument_of
+from nkijit.tracing.locations import author_frame
 from nkijit.tracing.operators import Word
 from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracer import tracer_for
@@ -71,9 +76,26 @@ def legal_axes(call: str, rank: int, axis: Any, name: str) -> tuple[int, ...]:
     several = isinstance(axis, (tuple, list))
     axes = tuple(cast(Sequence[Any], axis)) if several else (axis,)
     if not all(type(a) is int for a in axes):
+        _refuse_two_tiles(call, axis)
         tracer_for(call).wrong_argument(call, "axis", "an integer or a sequence of integers", axis)
     wrong = wrong_axes(rank, axes, name)
     if wrong is not None:
         message, help = wrong
         tracer_for(call).fail(REDUCE_AXES, call, message.replace("axis is", "'axis' is"), help)
     return tuple(sorted(a % rank for a in axes))
+
+
+_OF_TWO_TILES = {"nl.max": "maximum", "nl.min": "minimum", "nl.prod": "multiply", "nl.sum": "add"}
+"""Maps reductions to the functions that compute the same of two tiles, element by element."""
+
+
+def _refuse_two_tiles(call: str, axis: Any) -> None:
+    """End the trace if a reduction is called with a second tile in the place of `axis`."""
+    function, frame = _OF_TWO_TILES.get(call), author_frame()
+    if function is None or not (hasattr(axis, "shape") and hasattr(axis, "buffer")):
+        return
+    nodes = [argument_of(frame, name) for name in ("x", "axis")]
+    one, two = ("..." if node is None else ast.unparse(node) for node in nodes)
+    message = f"'axis': expected an integer or a sequence of integers, got {one_line(axis)}"
+    help = f"{call} reduces along an axis; for two tiles, write nl.{function}({one}, {two})"
+    tracer_for(call).fail(ARGUMENT, call, message, help)

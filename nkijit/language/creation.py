@@ -17,10 +17,10 @@ from nkijit.dialects.tiles import MAX_RANK
 from nkijit.language.buffers import is_on_chip, sbuf
 from nkijit.tracing.annotations import DTypeLike, Shape
 from nkijit.tracing.checks import dtype_named
-from nkijit.tracing.dtype_names import as_dtype
+from nkijit.tracing.dtype_names import CURRENT, as_dtype
 from nkijit.tracing.hints import near
 from nkijit.tracing.tensor import NkiTensor, whole_of, with_shape
-from nkijit.tracing.tracer import Tracer, tracer_for
+from nkijit.tracing.tracer import Tracer, check_api, tracer_for
 
 _REGIONS = ("hbm", *MemoryRegion.__members__)
 """Names of buffers; functions accepted them as strings before NKI 0.3 (NKI migration guide)."""
@@ -148,6 +148,7 @@ def ndarray(
 
     Source: NKI API reference, nki.language.ndarray.
     """
+    check_api(CURRENT, "nl.ndarray")
     return allocate("nl.ndarray", shape, dtype, buffer, name, address)
 
 
@@ -216,6 +217,7 @@ _FILL_BYTES = 16 * 1024
 
 
 def _filled(call: str, shape: Any, value: Any, dtype: Any, buffer: Any, name: str) -> NkiTensor:
+    check_api(CURRENT, call)
     tensor = allocate(call, shape, dtype, buffer, name)
     if is_on_chip(tensor.buffer):
         isa.memset(tensor, value)

@@ -7,7 +7,8 @@ from typing import Any, cast
 from nkijit import isa
 from nkijit.dialects.python_values import as_index, one_line
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
-from nkijit.language.creation import ndarray
+from nkijit.language.buffers import sbuf
+from nkijit.language.creation import allocate
 from nkijit.language.memory import converted
 from nkijit.tracing.annotations import DTypeLike
 from nkijit.tracing.tensor import NkiTensor
@@ -41,7 +42,7 @@ def gather_flattened(
         tracer.fail(
             UNSUPPORTED, call, f"'axis': the flattened dimension is axis 0, got {one_line(axis)}"
         )
-    result = ndarray(indices.shape, data.dtype)
+    result = allocate(call, indices.shape, data.dtype, sbuf, "")
     isa.nc_n_gather(result, data, indices)
     return converted(call, result, dtype)
 

@@ -10,7 +10,7 @@ from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.operands import ARGUMENT, BUFFER
 from nkijit.dialects.rule_texts.shapes import MATMUL_SHAPE, MATMUL_TILE
 from nkijit.language.buffers import is_hbm, psum, sbuf
-from nkijit.language.creation import ndarray
+from nkijit.language.creation import allocate
 from nkijit.language.dtypes import float32
 from nkijit.tracing.annotations import DTypeLike
 from nkijit.tracing.checks import dtype_named, flag
@@ -66,9 +66,9 @@ def matmul(x: NkiTensor, y: NkiTensor, transpose_x: bool = False) -> NkiTensor:
             )
     stationary = x
     if not transpose_x:
-        stationary = ndarray((columns, rows), x.dtype, sbuf)
+        stationary = allocate(call, (columns, rows), x.dtype, sbuf, "")
         isa.tensor_copy(stationary, transpose(x))
-    product = ndarray((stationary.shape[1], width), float32, psum)
+    product = allocate(call, (stationary.shape[1], width), float32, psum, "")
     isa.nc_matmul(product, stationary, y, accumulate=False)
     return product
 
@@ -95,9 +95,9 @@ def transpose(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
     wanted = x.dtype if dtype is None else dtype_named(call, "dtype", dtype).name
     source = x
     if x.buffer is not sbuf or wanted != x.dtype:
-        source = ndarray(x.shape, wanted, sbuf)
+        source = allocate(call, x.shape, wanted, sbuf, "")
         isa.tensor_copy(source, x)
-    result = ndarray((x.shape[1], x.shape[0]), wanted, psum)
+    result = allocate(call, (x.shape[1], x.shape[0]), wanted, psum, "")
     isa.nc_transpose(result, source, engine=isa.tensor_engine)
     return result
 
@@ -122,11 +122,13 @@ def load_transpose2d(src: NkiTensor, dtype: DTypeLike | None = None) -> NkiTenso
     _check_matrix(tracer, call, "src", src, (MemoryRegion.private_hbm, MemoryRegion.shared_hbm))
     wanted = src.dtype if dtype is None else dtype_named(call, "dtype", dtype).name
     shape = (src.shape[1], src.shape[0])
-    result = ndarray(shape, wanted, sbuf)
+    result = allocate(call, shape, wanted, sbuf, "")
     if as_dtype(src.dtype).itemsize not in _DMA_ITEMSIZES:
         isa.dma_copy(result, src.permute((1, 0)))
         return result
-    loaded = result if wanted == src.dtype else ndarray(shape, src.dtype, sbuf)
+    loaded = result
+    if wanted != src.dtype:
+        loaded = allocate(call, shape, src.dtype, sbuf, "")
     isa.dma_transpose(loaded, src)
     if loaded is not result:
         isa.tensor_copy(result, loaded)

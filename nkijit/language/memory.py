@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from nkijit import isa
 from nkijit.language.buffers import sbuf
-from nkijit.language.creation import allocate, ndarray
+from nkijit.language.creation import allocate
 from nkijit.tracing.annotations import DTypeLike
 from nkijit.tracing.checks import dtype_named
 from nkijit.tracing.tensor import NkiTensor
@@ -17,7 +17,7 @@ def converted(call: str, tile: NkiTensor, dtype: DTypeLike | None) -> NkiTensor:
     """Return the tile, converted to another dtype; the tile itself if it has this dtype."""
     if dtype is None or dtype_named(call, "dtype", dtype).name == tile.dtype:
         return tile
-    result = ndarray(tile.shape, dtype)
+    result = allocate(call, tile.shape, dtype, sbuf, "")
     isa.tensor_copy(result, tile)
     return result
 

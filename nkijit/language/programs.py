@@ -7,6 +7,7 @@ from typing import Any, cast
 from nkijit.dialects.python_values import as_index, one_line
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
 from nkijit.tracing.annotations import Axes
+from nkijit.tracing.dtype_names import CURRENT
 from nkijit.tracing.tracer import tracer_for
 
 
@@ -49,11 +50,14 @@ def program_ndim() -> int:
 
     Source: NKI API reference, nki.language.program_ndim.
     """
-    return tracer_for("nl.program_ndim").grid_dims
+    tracer = tracer_for("nl.program_ndim")
+    tracer.check_api(CURRENT, "nl.program_ndim")
+    return tracer.grid_dims
 
 
 def _check_axis(call: str, axis: Any) -> None:
     tracer = tracer_for(call)
+    tracer.check_api(CURRENT, call)
     if as_index(axis) != 0:
         help = f"write {call}(0): kernel[2](…), or -c 2, launches two programs along axis 0"
         message = f"the launch grid has one axis, got axis {one_line(axis)}"

@@ -10,7 +10,7 @@ from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.rule_texts.shapes import SEED_SHAPE
 from nkijit.language.buffers import is_on_chip, sbuf
-from nkijit.language.creation import hbm_runs, ndarray
+from nkijit.language.creation import allocate, hbm_runs
 from nkijit.language.dtypes import uint32
 from nkijit.language.memory import converted
 from nkijit.tracing.annotations import DTypeLike, Operand, Shape
@@ -39,12 +39,12 @@ def rand(shape: Shape, dtype: DTypeLike, buffer: MemoryRegion = sbuf, name: str 
 
     Source: NKI API reference, nki.language.rand.
     """
-    tensor = ndarray(shape, dtype, buffer, name)
+    tensor = allocate("nl.rand", shape, dtype, buffer, name)
     if is_on_chip(tensor.buffer):
         _fill(tensor)
         return tensor
     for run in hbm_runs(tensor):
-        tile = ndarray(run.shape, dtype, sbuf, "random")
+        tile = allocate("nl.rand", run.shape, dtype, sbuf, "random")
         _fill(tile)
         isa.dma_copy(run, tile)
     return tensor
@@ -54,7 +54,7 @@ def _fill(tile: NkiTensor) -> None:
     if tracer_for("nl.rand").target.version >= nc_version.gen4:
         isa.rand2(tile, 0.0, 1.0)
         return
-    bits = ndarray(tile.shape, uint32, sbuf, "bits")
+    bits = allocate("nl.rand", tile.shape, uint32, sbuf, "bits")
     isa.rng(bits)
     isa.tensor_scalar(bits, bits, right_shift, 8)
     isa.tensor_scalar(tile, bits, multiply, 2.0**-24)
@@ -98,7 +98,7 @@ def dropout(x: NkiTensor, rate: Operand, dtype: DTypeLike | None = None) -> NkiT
     """
     if not isinstance(cast(Any, x), NkiTensor):
         tracer_for("nl.dropout").wrong_argument("nl.dropout", "x", "a tile", x)
-    result = ndarray(x.shape, x.dtype)
+    result = allocate("nl.dropout", x.shape, x.dtype, sbuf, "")
     isa.dropout(result, x, rate)
     return converted("nl.dropout", result, dtype)
 

@@ -10,9 +10,11 @@ from typing import Any, cast
 from nkijit.dialects.access import DynamicSlice
 from nkijit.dialects.python_values import one_line
 from nkijit.tracing.checks import refuse
+from nkijit.tracing.dtype_names import CURRENT
 from nkijit.tracing.hints import register_of
 from nkijit.tracing.registers import VirtualRegister
 from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracer import check_api
 
 
 def ds(start: int | VirtualRegister | NkiTensor, size: int) -> DynamicSlice:
@@ -64,6 +66,7 @@ def sequential_range(start: int, stop: int | None = None, step: int = 1) -> buil
 
 
 def _range(call: str, start: int, stop: int | None, step: int) -> builtins.range:
+    check_api(CURRENT, call)
     numbers = {"stop": start} if stop is None else {"start": start, "stop": stop, "step": step}
     return range_of(call, numbers)
 

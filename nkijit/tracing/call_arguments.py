@@ -9,8 +9,8 @@ import ast
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import FrameType, ModuleType
-from typing import Any, cast
+from types import FrameType
+from typing import Any
 
 from nkijit.dialects.rule_texts.python import CALL_ARGUMENTS
 from nkijit.dialects.spelling import did_you_mean
@@ -18,7 +18,7 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic, Fix
 from nkijit.passes.diagnostics.places import Position, Span
 from nkijit.passes.diagnostics.source_text import source_of_code, source_text
 from nkijit.tracing.api_names import ApiName, api_name_of, names_of, parameters_of
-from nkijit.tracing.locations import evaluated, span_of
+from nkijit.tracing.locations import evaluated, span_of, value_of
 from nkijit.tracing.tracebacks import Raised
 
 DST = "dst"
@@ -167,19 +167,6 @@ def argument_of(frame: FrameType | None, name: str) -> ast.expr | None:
         found[parameter] = argument
     found |= {keyword.arg: keyword.value for keyword in node.keywords}
     return found.get(name)
-
-
-def value_of(node: ast.expr, frame: FrameType) -> Any:
-    """Return the function that an expression names, without executing user code."""
-    if isinstance(node, ast.Name):
-        return frame.f_locals.get(node.id, frame.f_globals.get(node.id))
-    if not isinstance(node, ast.Attribute):
-        return None
-    owner = value_of(node.value, frame)
-    if not isinstance(owner, ModuleType):
-        owner = cast(type[Any], type(owner))
-        return inspect.getattr_static(owner, node.attr, None)
-    return vars(owner).get(node.attr)
 
 
 def _is_method(function: Any) -> bool:

@@ -301,6 +301,7 @@ def _leave_out(tracer: Tracer, op_class: type[NisaOp], arguments: dict[str, Any]
 def _reject(
     tracer: Tracer, op_class: type[NisaOp], argument: str, error: ArgumentError, hint: str
 ) -> NkiInstruction:
+    tracer.check_called()
     hint = hint or f"`nkijit explain {op_class.name}` lists what each argument takes"
     tracer.record(ARGUMENT, op_class.name, f"'{argument}': {error}", hint)
     return NkiInstruction(None)

@@ -13,7 +13,9 @@ from nkijit.dialects.rule_texts.python import PYTHON_ERROR
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.places import Position
 from nkijit.tracing import call_arguments, python_errors, unknown_names
-from nkijit.tracing.dtype_names import CURRENT
+from nkijit.tracing.api_names import ApiName, api_module_of
+from nkijit.tracing.dtype_names import CLASSIC, CURRENT
+from nkijit.tracing.mixed_apis import mixed_apis, other_api_called
 from nkijit.tracing.tracebacks import Raised, entries_of, is_defect, marked_in, places_of
 
 
@@ -36,11 +38,22 @@ def finding_of(
         return None
     functions = vars(import_module(f"{generation}.language"))
     return (
-        python_errors.finding_of(error, raised, functions, writes=generation == CURRENT)
+        _of_the_other_api(error, raised, generation)
+        or python_errors.finding_of(error, raised, functions, writes=generation == CURRENT)
         or call_arguments.finding_of(error, raised)
         or unknown_names.finding_of(error, raised, generation)
         or _of_exception(error, raised, function)
     )
+
+
+def _of_the_other_api(error: Exception, raised: Raised, generation: str) -> Diagnostic | None:
+    """Return the finding for an exception at a name of the other API; None for other exceptions."""
+    name = other_api_called(raised.node, raised.frame, classic=generation == CLASSIC)
+    module = api_module_of(error.obj) if isinstance(error, AttributeError) else None
+    if module is not None and module[0] != generation and isinstance(error, AttributeError):
+        missing = ApiName(*module, error.name or "")
+        name = None if missing.other.value is None else missing
+    return None if name is None else mixed_apis(name, raised.where)
 
 
 def _of_exception(error: Exception, raised: Raised, function: Callable[..., Any]) -> Diagnostic:

@@ -15,7 +15,7 @@ import sys
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
-from types import CodeType, FrameType
+from types import CodeType, FrameType, ModuleType
 from typing import Any, cast
 
 from xdsl.dialects.builtin import (
@@ -276,13 +276,26 @@ def location_at(code: CodeType, offset: int) -> LocationAttr:
 def evaluated(code: CodeType, offset: int) -> ast.AST | None:
     """Return the syntax node that the bytecode instruction at `offset` evaluates, if known."""
     place = _known(code).positions.get(offset, (None,))
-    found = [] if None in place else _nodes(code).get(cast(tuple[int, ...], place), [])
+    found = [] if None in place else nodes_of(code).get(cast(tuple[int, ...], place), [])
     # A statement of one expression has the same position as the expression.
     return next((node for node in found if not isinstance(node, ast.Expr)), None)
 
 
+def value_of(node: ast.expr, frame: FrameType) -> Any:
+    """Return the function that an expression names, without executing user code."""
+    if isinstance(node, ast.Name):
+        return frame.f_locals.get(node.id, frame.f_globals.get(node.id))
+    if not isinstance(node, ast.Attribute):
+        return None
+    owner = value_of(node.value, frame)
+    if not isinstance(owner, ModuleType):
+        owner = cast(type[Any], type(owner))
+        return inspect.getattr_static(owner, node.attr, None)
+    return vars(owner).get(node.attr)
+
+
 @lru_cache(maxsize=64)
-def _nodes(code: CodeType) -> dict[tuple[int, ...], list[ast.AST]]:
+def nodes_of(code: CodeType) -> dict[tuple[int, ...], list[ast.AST]]:
     """Return the syntax nodes in a function's source, by their position.
 
     The position is (first line, last line, first column, last column).
@@ -301,7 +314,7 @@ def _nodes(code: CodeType) -> dict[tuple[int, ...], list[ast.AST]]:
 
 def enclosing(code: CodeType, node: ast.AST) -> list[ast.AST]:
     """Return the expressions and statements around a node of `evaluated`, the innermost first."""
-    known = [each for nodes in _nodes(code).values() for each in nodes]
+    known = [each for nodes in nodes_of(code).values() for each in nodes]
     around = (each for each in known if any(part is node for part in ast.walk(each)))
     return [each for each in reversed(list(around)) if each is not node]
 
@@ -361,7 +374,7 @@ def while_test(frame: FrameType) -> ast.While | None:
     operation = dis.opname[frame.f_code.co_code[frame.f_lasti]]
     if operation != "TO_BOOL" and "JUMP" not in operation:
         return None  # evaluated by a call: bool(x), any(…)
-    nodes, plain = _nodes(frame.f_code), (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
+    nodes, plain = nodes_of(frame.f_code), (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
     # The jump has the position of the statement in Python 3.11, of its test in later versions.
     here = nodes.get(position_of(frame), [])
     loops = (node for found in nodes.values() for node in found if isinstance(node, ast.While))

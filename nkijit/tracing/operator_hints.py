@@ -10,8 +10,9 @@ from nkijit.dialects.declare.kinds import operator_word
 from nkijit.dialects.operators import NUMPY_NAMES, OPERATORS
 from nkijit.dialects.python_values import described
 from nkijit.tracing.api_names import api_name_of
-from nkijit.tracing.call_arguments import argument_of, value_of
+from nkijit.tracing.call_arguments import argument_of
 from nkijit.tracing.hints import hint_for
+from nkijit.tracing.locations import value_of
 
 
 def operator_texts(

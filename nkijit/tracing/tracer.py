@@ -56,6 +56,8 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic, Operand
 from nkijit.passes.diagnostics.environment import limit_of
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.places import Position, positions
+from nkijit.tracing.api_names import ApiName
+from nkijit.tracing.dtype_names import CLASSIC
 from nkijit.tracing.hints import hint_for
 from nkijit.tracing.locations import (
     CallSites,
@@ -63,8 +65,10 @@ from nkijit.tracing.locations import (
     assigned_name,
     author_frame,
     definition_of,
+    evaluated,
     ssa_name,
 )
+from nkijit.tracing.mixed_apis import mixed_apis, other_api_called
 
 LIMIT = 2_000_000
 """The default maximum number of operations of a trace; this number takes about 5 GB of memory."""
@@ -98,6 +102,13 @@ def _under_jit(frame: FrameType | None) -> str:
         return "move it into a function under @nki.jit"
     place = definition_of(frame.f_code).line_text
     return f"write @nki.jit above {name} ({place}), or above the kernel that calls {name}"
+
+
+def check_api(generation: str, call: str) -> None:
+    """End the trace of a kernel that is of another API than a function that it calls, if any."""
+    tracer = current_tracer.get()
+    if tracer is not None:
+        tracer.check_api(generation, call)
 
 
 class Storage:
@@ -344,7 +355,7 @@ class Tracer:
     @property
     def is_classic(self) -> bool:
         """Whether the kernel is of the classic API."""
-        return self.kernel.classic is not None
+        return "classic" in self.kernel.properties
 
     @property
     def is_open(self) -> bool:
@@ -549,8 +560,31 @@ class Tracer:
         self._failed = True
         raise NkiValidationError(self.diagnostics)
 
+    def check_api(self, generation: str, call: str) -> None:
+        """End the trace if the kernel is of another API than a function that it calls.
+
+        Args:
+            generation: the package of the function's API.
+            call: the function's name in findings.
+        """
+        if self.is_classic != (generation == CLASSIC):
+            short, _, name = call.partition(".")
+            self._refuse_mixture(ApiName(generation, short, name))
+
+    def check_called(self) -> None:
+        """End the trace if the user's current call is of a function of the other API."""
+        frame = author_frame()
+        node = None if frame is None else evaluated(frame.f_code, frame.f_lasti)
+        other = other_api_called(node, frame, classic=self.is_classic)
+        if other is not None:
+            self._refuse_mixture(other)
+
+    def _refuse_mixture(self, name: ApiName) -> NoReturn:
+        self.stop(mixed_apis(name, tuple(positions(self.location()))))
+
     def wrong_argument(self, call: str, name: str, expected: str, value: Any) -> NoReturn:
         """End the trace at an argument of an unexpected type."""
+        self.check_called()
         message = f"'{name}': expected {expected}, got {one_line(value)}"
         self.fail(ARGUMENT, call, message, hint_for(value, expected))
 

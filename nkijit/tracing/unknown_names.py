@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from types import FrameType, ModuleType
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
 
 from nkijit.dialects.rule_texts.python import UNKNOWN_NAME
 from nkijit.dialects.spelling import did_you_mean
@@ -86,7 +88,8 @@ def _of_member(error: AttributeError, raised: Raised) -> tuple[str, str, str] | 
     if not name or not reads_attribute(node, name) or not is_read:
         return None
     function = node.func if isinstance(node, ast.Call) else node
-    subject = "" if function is None else ast.unparse(function)
+    assert isinstance(function, ast.Attribute)
+    subject = ast.unparse(function)
     module = api_module_of(owner)
     if module is not None and not word_of_nl(name):
         there = ApiName(*module, name).other
@@ -106,9 +109,32 @@ def _of_member(error: AttributeError, raised: Raised) -> tuple[str, str, str] | 
     if owner is None:
         help = "None is the result of a function that returns nothing, e.g. of nl.store"
         return subject, message.replace(f"the object, of type {kind},", "None"), help
+    if isinstance(owner, (list, tuple)) and name in _OF_ARRAYS:
+        numbers = cast(Sequence[Any], owner)
+        return subject, message, _help_for_list(ast.unparse(function.value), numbers)
     if kind == "NkiInstruction":
         return subject, message, INSTRUCTION_HINT
     return subject, message + did_you_mean(name, _members(owner)), ""
+
+
+_OF_ARRAYS = ("dtype", "ndim", "reshape", "shape", "size")
+"""Members of arrays and tensors that lists do not have."""
+
+
+def _help_for_list(name: str, numbers: Sequence[Any]) -> str:
+    """Return the help for a list in the place of an array: the conversion, if it is of numbers."""
+    try:
+        array = np.array(numbers)
+    except ValueError:  # rows of different lengths
+        return ""
+    if not array.size or array.dtype.kind not in "biuf":
+        return ""
+    dtype = "float32" if array.dtype.kind == "f" else "int32"
+    spec = f"{'x'.join(map(str, array.shape))}:{dtype}"
+    return (
+        f"'{name}' is a list: pass an array, np.array({name}, np.{dtype}), or on the command line "
+        f"-a {name}={spec}"
+    )
 
 
 def _is_of_module(owner: Any, raised: Raised) -> bool:

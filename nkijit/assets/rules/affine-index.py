@@ -22,7 +22,7 @@ def right(x):
 
 
 FINDING = r"""
-error[affine-index]: index expression: 1*i0 * 1*i0 is not affine
+error[affine-index]: index expression: i * i is not affine
   --> affine-index.py:11:29
     |
  11 |     nl.store(out, nl.load(x[i * i, j]))

@@ -24,7 +24,7 @@ def right(x):
 
 
 FINDING = r"""
-error[err_ambiguous_tensor_truth_value]: tensor 'sbuf': the values of a tensor are not known while a kernel is traced
+error[err_ambiguous_tensor_truth_value]: tile > 0: the values of a tensor are not known while a kernel is traced
   --> err_ambiguous_tensor_truth_value.py:11:12
     |
  11 |     assert tile > 0

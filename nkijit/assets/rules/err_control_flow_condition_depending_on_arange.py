@@ -28,5 +28,5 @@ error[err_control_flow_condition_depending_on_arange]: index expression: control
     |
  11 |     if i < 64:
     |        ^
-   = help: write & for and, with each comparison in parentheses, and give the condition to the instruction as mask=, or to nl.where
+   = help: write mask=i < 64 in the instruction, or select with nl.where(i < 64, ..., ...)
 """

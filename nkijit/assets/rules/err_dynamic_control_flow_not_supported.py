@@ -22,13 +22,13 @@ def right(x):
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     tile = nl.load(x)
     for _ in range(4):
-        tile = nl.where(tile > 1.0, nl.multiply(tile, 0.5), tile)
+        tile[...] = nl.where(tile > 1.0, nl.multiply(tile, 0.5), tile)
     nl.store(out, tile)
     return out
 
 
 FINDING = r"""
-error[err_dynamic_control_flow_not_supported]: tensor 'sbuf': the values of a tensor are not known while a kernel is traced
+error[err_dynamic_control_flow_not_supported]: largest > 1.0: the values of a tensor are not known while a kernel is traced
   --> err_dynamic_control_flow_not_supported.py:12:11
     |
  12 |     while largest > 1.0:

@@ -18,7 +18,7 @@ def right(x):
 
 
 FINDING = r"""
-warning[returned-tile]: kernel 'wrong': the kernel returns tile 'sbuf'
+warning[returned-tile]: kernel 'wrong': the kernel returns tile 'sbuf' in sbuf; the vendor's compiler takes results in HBM only
   --> returned-tile.py:8:5
    |
  8 | def wrong(x):

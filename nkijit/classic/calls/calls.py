@@ -46,7 +46,7 @@ from nkijit.tracing.call_arguments import undocumented
 from nkijit.tracing.dtype_names import CLASSIC
 from nkijit.tracing.locations import Sites, author_frame
 from nkijit.tracing.tensor import NkiTensor, first_partition, mark_allocation_masked
-from nkijit.tracing.tracer import tracer_for
+from nkijit.tracing.tracer import check_api, tracer_for
 
 
 class Axis(int):
@@ -57,7 +57,11 @@ class Axis(int):
 
 
 def refuse_rest(call: str, rest: Mapping[str, Any]) -> None:
-    """End the trace at undocumented arguments, which reach a function only through `**kwargs`."""
+    """End the trace at undocumented arguments, which reach a function only through `**kwargs`.
+
+    All functions call this first, so it also ends the trace of a kernel of the current API.
+    """
+    check_api(CLASSIC, call)
     if rest:
         tracer = tracer_for(call)
         texts = undocumented(call, author_frame())

@@ -29,6 +29,8 @@ from nkijit.dialects.rule_texts.classic import (
     INDEX_CONTROL_FLOW,
     MASK_EXPRESSION,
 )
+from nkijit.tracing.conditions import condition_at, help_for_index, operands_at
+from nkijit.tracing.locations import author_frame
 from nkijit.tracing.tracer import tracer_for
 
 
@@ -322,13 +324,23 @@ class Index:
     __rmul__ = __mul__
 
     def _not_affine(self, sign: str, other: Any) -> NoReturn:
+        one, two = operands_at(author_frame()) or (repr(self), one_line(other))
         help = "multiply an expression by an integer, and add expressions"
         if sign != "*":
             help = (
                 "split the dimension instead: reshape the tensor so that it has a dimension for "
                 "the quotient and one for the remainder, and index each with an nl.arange"
             )
-        fail_index(AFFINE_INDEX, f"{self!r} {sign} {one_line(other)} is not affine", help)
+        number, (low, high) = as_integer(other), self.bounds(TileBox.whole(self.shape))
+        if sign == "%" and number is not None and high - low < number:
+            limit = two if low >= 0 else "0"
+            less, rest = (one, f"{one} - {two}") if low >= 0 else (f"{one} + {two}", one)
+            help = (
+                f"to wrap around, write two instructions: one with the index {less} and "
+                f"mask={one} < {limit}, one with the index {rest} and mask={one} >= {limit}"
+            )
+        shown = [f"({each})" if " " in each else each for each in (one, two)]
+        fail_index(AFFINE_INDEX, f" {sign} ".join(shown) + " is not affine", help)
 
     def __floordiv__(self, other: Any) -> NoReturn:
         self._not_affine("//", other)
@@ -419,12 +431,8 @@ def only_filled(forms: Sequence[AffineForm], rank: int) -> tuple[bool, ...]:
 
 def _no_truth_value() -> NoReturn:
     """End the trace: expressions and masks have no truth value."""
-    fail_index(
-        INDEX_CONTROL_FLOW,
-        "control flow depends on nl.arange or nl.mgrid",
-        "write & for and, with each comparison in parentheses, and give the condition to the "
-        "instruction as mask=, or to nl.where",
-    )
+    message = "control flow depends on nl.arange or nl.mgrid"
+    fail_index(INDEX_CONTROL_FLOW, message, help_for_index(condition_at(author_frame())))
 
 
 # ------------------------------------------------------------------ masks

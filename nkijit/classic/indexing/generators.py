@@ -9,6 +9,8 @@ from nkijit.classic.indexing.expressions import Index, as_integer, fail_index
 from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.classic import AFFINE_INDEX
 from nkijit.dialects.rule_texts.view_helps import for_integer, named
+from nkijit.tracing.dtype_names import CLASSIC
+from nkijit.tracing.tracer import check_api
 
 
 def _help_for_numbers(numbers: Iterable[Any]) -> str:
@@ -23,6 +25,7 @@ def arange(*args: Any) -> Index:
     An index of a tile needs two dimensions or more: `nl.arange(128)[:, None]`.
     Source: NKI API reference 2.26, nki.language.arange.
     """
+    check_api(CLASSIC, "nl.arange")
     numbers = [as_integer(arg) for arg in args]
     if not 1 <= len(numbers) <= 3 or None in numbers:
         help = _help_for_numbers(args) or "write nl.arange(stop), or nl.arange(start, stop, step)"
@@ -71,6 +74,7 @@ class _Mgrid:
     """
 
     def __getitem__(self, key: Any) -> Grid:
+        check_api(CLASSIC, "nl.mgrid")
         keys = cast("tuple[Any, ...]", key if isinstance(key, tuple) else (key,))
         ranges: list[range] = []
         for item in keys:

@@ -20,6 +20,7 @@ from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.operands import ARGUMENT, UNSUPPORTED
 from nkijit.language.ranges import range_of
 from nkijit.tracing.checks import refuse
+from nkijit.tracing.dtype_names import CLASSIC
 from nkijit.tracing.tracer import tracer_for
 
 
@@ -51,10 +52,9 @@ def program_ndim() -> int:
 
 
 def _instance(call: str) -> Instance:
-    tracer = tracer_for(call)
+    tracer_for(call).check_api(CLASSIC, call)
     instance = active_instance()
-    if instance is None:
-        tracer.fail(ARGUMENT, call, "the kernel around this call is not of the classic API")
+    assert instance is not None
     return instance
 
 

@@ -18,6 +18,7 @@ from nkijit.classic.indexing.conjunctions import with_conjunctions
 from nkijit.classic.launch.errors import ClassicTracedKernel, with_error_name
 from nkijit.classic.launch.modes import BenchmarkResult, Mode, Outcome
 from nkijit.classic.launch.outputs import check_outputs, check_placements
+from nkijit.classic.launch.scopes import check_scopes
 from nkijit.classic.tensors.blocks import Blocks
 from nkijit.classic.tensors.initialisation import settle
 from nkijit.classic.tensors.tensors import ClassicTensor, ClassicTile
@@ -123,6 +124,7 @@ class ClassicKernel(Kernel[_P]):
         """
         return self._changed(launch=replace(self._launched, grid=LaunchGrid.of(grid)))
 
+    @without_own_frames
     def on_cores(self, cores: int) -> Self:
         """Return the kernel with one instance on each of several cores: `kernel[nl.nc(cores)]`."""
         if cores > MAX_CORES:
@@ -216,6 +218,7 @@ class ClassicKernel(Kernel[_P]):
         settle(lazy)
         check_outputs(tracer, self._function, call.arguments, first, self.mode.kernel_return)
         check_placements(tracer)
+        check_scopes(tracer, self._function)
         return first
 
 
@@ -242,7 +245,9 @@ def _returned(tracer: Tracer, function: Callable[..., Any], item: Any) -> Any:
     view = item.whole()
     if not view.buffer.on_chip:
         return view
-    tracer.record_at(function, RETURNED_ON_CHIP, f"the kernel returns tile '{view.name}'")
+    where = f"tile '{view.name}' in {view.buffer.value}"
+    message = f"the kernel returns {where}; the vendor's compiler takes results in HBM only"
+    tracer.record_at(function, RETURNED_ON_CHIP, message)
     block, last = tracer.mark()
     out = allocate("return", view.shape, view.dtype, MemoryRegion.shared_hbm, "")
     copy(out, view)

@@ -51,6 +51,7 @@ from nkijit.dialects.rule_texts.classic import (
     TRUTH_VALUE,
 )
 from nkijit.dialects.rule_texts.operands import COUNTS_AS_TRUE
+from nkijit.tracing.conditions import condition_at, help_for_tile, tested
 from nkijit.tracing.locations import author_frame, while_test
 from nkijit.tracing.tensor import (
     NkiTensor,
@@ -184,7 +185,13 @@ class ClassicTensor:
             tracer.record(COUNTS_AS_TRUE, subject, "a tensor counts as true")
             return True
         rule = DYNAMIC_CONTROL_FLOW if math.prod(self.shape) == 1 else TRUTH_VALUE
-        self.fail(rule, "the values of a tensor are not known while a kernel is traced")
+        condition = condition_at(frame)
+        tracer.fail(
+            rule,
+            tested(condition) or subject,
+            "the values of a tensor are not known while a kernel is traced",
+            help_for_tile(condition),
+        )
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -477,12 +484,19 @@ class Selected(ClassicTensor):
         return with_pattern(base, AccessPattern(offset, place.strides, box.sizes))
 
     def _mixed_partitions(self, dim: int) -> NoReturn:
-        self.fail(
-            TILE_EXPECTED,
-            f"the index of dimension {dim} mixes partitions and elements",
+        help = (
             "index the partition dimension with the first dimension of the expressions, all other "
-            "dimensions with the others",
+            "dimensions with the others"
         )
+        rank, sizes = len(self.shape), list(map(str, self._base.shape))
+        if dim and not any(any(form.aligned(rank)) for form in self._forms[:dim]):
+            sizes[dim] = f"nl.par_dim({sizes[dim]})"
+            help = (
+                f"allocate '{self.name}' with shape ({', '.join(sizes)}): without nl.par_dim, the "
+                "first dimension is the partition dimension"
+            )
+        message = f"the index of dimension {dim} mixes partitions and elements"
+        self.fail(TILE_EXPECTED, message, help)
 
     def _indirect(self, box: TileBox, offset: int, strides: Sequence[int]) -> NkiTensor:
         assert self._runtime is not None

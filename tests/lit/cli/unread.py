@@ -62,7 +62,7 @@ def psum_before(x, w):
 @nki.example(x="512x512:float32")
 def escapes(x):
     out = cl.ndarray((128, 512), x.dtype, buffer=cl.shared_hbm)
-    for k in cl.affine_range(4):
+    for k in cl.static_range(4):
         # ESCAPES: warning[dead-store]: nl.exp: 3 of 4 results of this line are never read: about 512 cycles each
         # ESCAPES: = help: read 'tile' in every iteration, or run the instruction only when needed
         # ESCAPES-NOT: [dead-store]

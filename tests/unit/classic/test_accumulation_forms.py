@@ -207,7 +207,7 @@ def test_a_product_that_something_else_uses_is_kept() -> None:
     def made_once(a: Any, b: Any) -> Any:
         x, y = nl.load(a), nl.load(b)
         psum = nl.zeros((32, 16), np.float32, buffer=nl.psum)
-        for i in range(3):
+        for i in nl.static_range(3):
             if i == 0:
                 part = nisa.nc_matmul(x, y)
             psum += part

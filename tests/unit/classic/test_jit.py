@@ -342,3 +342,20 @@ def test_simulate_kernel_of_a_result() -> None:
     message = r"expects a kernel, got ndarray: write nki\.simulate_kernel\(kernel, x\) in the place"
     with pytest.raises(TypeError, match=message):
         nki.simulate_kernel(X)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: nki.simulate_kernel(np.zeros((4, 4), np.float32)),  # pyright: ignore
+        lambda: nki.jit(5),  # pyright: ignore
+        lambda: nki.jit(mode="unknown"),
+        lambda: nki.benchmark(lambda: None, unknown=3),
+        lambda: nki.jit(lambda x: x)[-1],  # pyright: ignore
+        lambda: nki.jit(lambda x: x).for_target("unknown"),  # pyright: ignore
+    ],
+)
+def test_errors_of_wrong_calls_have_no_frames_of_nkijit(call: Any) -> None:
+    with pytest.raises(Exception) as caught:  # noqa: PT011
+        call()
+    assert [str(entry.path) for entry in caught.traceback] == [__file__] * 2

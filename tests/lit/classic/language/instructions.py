@@ -130,6 +130,6 @@ def memory(x, rows):
     # A tile that is returned is copied.
     # MEMORY: nisa.dma_copy dst=%[[HBM:.*]], src=%part
     # MEMORY-NEXT: nki.return %[[HBM]]
-    # RETURNED: warning[returned-tile]: kernel 'memory': the kernel returns tile 'part'
+    # RETURNED: warning[returned-tile]: kernel 'memory': the kernel returns tile 'part' in sbuf; the vendor's compiler takes results in HBM only
     # RETURNED: = help: store the tile to a tensor allocated with buffer=nl.shared_hbm and return that
     return part

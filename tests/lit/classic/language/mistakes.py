@@ -72,7 +72,7 @@ def ranges_of_two_sizes(x):
 @nki.jit
 def quotient(x):
     i_f = nl.arange(512)[None, :]
-    # CHECK: error[affine-index]: index expression: 1*i1 // 2 is not affine
+    # CHECK: error[affine-index]: index expression: i_f // 2 is not affine
     # CHECK-NEXT: --> {{.*}}mistakes.py:[[# @LINE + 2]]:40
     # CHECK: = help: split the dimension instead: reshape the tensor so that it has a dimension for the quotient and one for the remainder, and index each with an nl.arange
     nl.load(x[nl.arange(128)[:, None], i_f // 2])

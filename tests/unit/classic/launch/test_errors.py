@@ -68,8 +68,6 @@ RAISED = {
 IMPOSSIBLE = {
     "err_bias_tensor_must_be_specified_in_allocation": "there is no hidden bias tile",
     "err_leading_dimension_of_tensor_must_be_partition": "block dimensions are tiles of their own",
-    "err_local_variable_used_out_of_scope": "loops are unrolled, tiles live as long as their names",
-    "err_shared_hbm_must_in_kernel_level": "instances find shared tensors by their order",
     "err_tensor_creation_on_scratchpad_with_init_value_not_supported": "an initial value is an "
     "instruction that fills the tile",
     "err_transpose_on_tensor_engine_not_allowed_in_allocated_kernel": "there is no hidden identity "
@@ -164,7 +162,7 @@ def test_the_operands_of_activations_have_errors_of_their_own() -> None:
     @nki.jit
     def kernel(x: Any) -> None:
         tile = nl.load(x).whole()
-        half, wide = (current.ndarray(shape, nl.float16) for shape in ((8, 1), (8, 4)))
+        half, wide = (nl.ndarray(shape, nl.float16).whole() for shape in ((8, 1), (8, 4)))
         nkijit.isa.memset(half, 0)
         nkijit.isa.memset(wide, 0)
         nkijit.isa.activation(tile, current.exp, tile, scale=half)
