@@ -235,6 +235,7 @@ nki.kernel @both_write_core1(%x: memref<256x64xf32, #nki.private_hbm>) target=tr
 nki.kernel @same_core0(%x: memref<256x64xf32, #nki.private_hbm>) target=trn3 program=[0, 2] {
   %out = nki.alloc : memref<128x64xf32, #nki.shared_hbm>
   %x0 = nki.view %x offset=0 pattern=[[64, 128], [1, 64]]
+  // CHECK: warning[same-work]: nisa.dma_copy: both cores compute and write the same results
   nisa.dma_copy dst=%out, src=%x0
   nki.return %out
 }
