@@ -232,6 +232,8 @@ class CoreWrites:
                 tensors[key] = self.tensor_of(value)
             tensor = tensors[key]
             if tensor is None:
+                if self._by_index and role is not Role.read:
+                    self._forget(base_of(value))
                 continue
             if role is not Role.read:
                 written.append((tensor, effect))
