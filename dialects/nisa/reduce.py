@@ -17,6 +17,7 @@ from nkijit.dialects.declare.spec import Rule, Stage, Violation
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import engine
 from nkijit.dialects.operators import AVERAGE
+from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.operators import NEGATE, REDUCIBLE
 from nkijit.dialects.rule_texts.shapes import REDUCE_AXES, REDUCE_SHAPE
 
@@ -48,7 +49,7 @@ def wrong_axes(rank: int, axis: tuple[int, ...], tile: str = "t") -> tuple[str, 
         return None
     first = max(rank - MAX_REDUCED_DIMS, 1)
     legal = ", ".join(str(list(range(dim, rank))) for dim in range(rank - 1, first - 1, -1))
-    wrong = f"axis is {list(axis)}; legal for this tile are {legal}"
+    wrong = f"axis is {one_line(list(axis))}; legal for this tile are {legal}"
     return wrong, _help_for_axes(rank, axis, tile)
 
 

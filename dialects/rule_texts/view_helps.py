@@ -389,7 +389,8 @@ FORWARD_INDEX = "index the tensor first, and give the view a negative stride aft
 def for_offset(index: object, *, is_vector: bool) -> str:
     """Return the help for an offset of `ap` of an illegal type."""
     if isinstance(index, int):
-        return f"pass an index that is known while tracing as a start: offset={index} elements"
+        start = f"offset={one_line(index)} elements"
+        return f"pass an index that is known while tracing as a start: {start}"
     if isinstance(index, Real):
         return WHOLE_DIVISION
     if is_vector:

@@ -26,7 +26,7 @@ def hint_for(value: Any, expected: str) -> str:
     """
     name = type(value).__name__
     wants_tile = "tile" in expected or "tensor" in expected
-    is_tensor = hasattr(value, "shape") and hasattr(value, "buffer")
+    is_tensor = all(hasattr(value, member) for member in ("shape", "buffer", "name"))
     if name == "NkiInstruction":
         return INSTRUCTION_HINT
     if value is None and wants_tile:

@@ -150,6 +150,15 @@ def finding_of(source: str, setting: Setting) -> str:
         ("nl.ndarray((8, 4), nl.int8, address=10 ** 5000)", "'address': expected (partition offse"),
         ("nisa.scalar_load(10 ** 5000)", "'src': expected one int32 element in SBUF or HBM"),
         # integers that no attribute and no message can hold
+        ("nl.softmax(x, axis=10 ** 5000)", "'axis' is a value of type list"),
+        (
+            "x.ap([[512, 128], [1, 8]], scalar_offset=10 ** 5000)",
+            "the index is a value of type int",
+        ),
+        (
+            "nl.fori_loop(nl.tiles(x, tile_shape=(128, 512)), 4, print)",
+            "'lower': expected an int32",
+        ),
         ("x[10 ** 5000]", "index a value of type int that is too large to print of dim 0 is out"),
         ("x[:, nl.ds(2 ** 70, 4)]", "nl.ds(1180591620717411303424, 4) of dim 1 is out of its size"),
         ("x.ap([[2 ** 70, 128], [1, 8]])", "the stride of [1180591620717411303424, 128] is out of"),
