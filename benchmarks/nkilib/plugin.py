@@ -22,30 +22,18 @@ import nkijit
 from benchmarks.cold import bare_creation, operations
 from benchmarks.measuring import seconds
 from benchmarks.nkilib.vendor import install
+from benchmarks.production.steps import Steps
 
 ROWS = "NKIJIT_NKILIB_ROWS"
 """The environment variable with the path of the file of rows."""
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(Steps):
     """Times of the calls of one kernel, in seconds of processor time."""
 
     test: str
     kernel: str
-    operations: int
-    bare: float
-    """Creation of the same operations with xDSL's low-level constructor, without Python's garbage
-    collection, which nkijit pauses too."""
-    trace: float
-    verify: float
-    first_run: float
-    second_call: float
-
-    @property
-    def overhead(self) -> float:
-        """First call without its arithmetic, relative to the creation of its operations."""
-        return (self.trace + self.verify + self.first_run - self.second_call) / self.bare
 
 
 class Simulated:
@@ -69,7 +57,8 @@ class Simulated:
             _, second_call = _timed(lambda: traced.run(*copies, strict=False))
             bare = min(seconds(bare_creation(traced.module)) for _ in range(3))
             count = len(operations(traced.module))
-            _append(Row(_test(), traced.name, count, bare, trace, verify, first_run, second_call))
+            times = (bare, trace, verify, first_run, second_call)
+            _append(Row(count, *times, _test(), traced.name))
             return result
 
         return call

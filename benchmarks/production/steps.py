@@ -28,7 +28,10 @@ class Steps:
 
     operations: int
     bare: float
-    """Creation of the same operations with xDSL's low-level constructor."""
+    """Creation of the same operations with xDSL's low-level constructor.
+
+    Timed without Python's garbage collection, which nkijit pauses too.
+    """
     trace: float
     verify: float
     first_run: float

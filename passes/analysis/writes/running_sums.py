@@ -11,10 +11,10 @@ from xdsl.ir import Operation, SSAValue
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.dtypes import DType
-from nkijit.dialects.effects import effects
+from nkijit.dialects.effects import effects, role_of
 from nkijit.dialects.nisa.elementwise import ScalarTensorTensorOp, TensorTensorOp
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.dialects.nki.views import base_of
+from nkijit.dialects.nki.views import base_of, used_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.flow.ranges import Ranges
 from nkijit.passes.analysis.writes.unused_results import call_of
@@ -68,6 +68,8 @@ class _Sums:
     def __init__(self, kernel: KernelOp):
         self.found: dict[Hashable, RunningSum] = {}
         self._held: dict[SSAValue, dict[Hashable, _Partial]] = {}
+        self._repeated: dict[tuple[Operation | None, Hashable, SSAValue], int] = {}
+        """The results of `_repeats`, by loop, call and allocation."""
         self._ranges = Ranges(kernel)
 
     def visit(self, op: Operation, adds: bool) -> None:
@@ -93,28 +95,33 @@ class _Sums:
             if held is not None and held.call == call and info_of(value).dtype is dtype:
                 terms = max(terms, held.terms)
         in_place = any(base_of(v) is base_of(dst) and _place(v) == _place(dst) for v in read)
-        terms += self._repeats(op, base_of(dst)) if in_place else 1
+        terms += self._repeats(op, call, base_of(dst)) if in_place else 1
         known = self.found.setdefault(call, RunningSum(op, terms))
         known.terms = max(known.terms, terms)
         return _Partial(call, terms)
 
-    def _repeats(self, op: NisaOp, base: SSAValue) -> int:
+    def _repeats(self, op: NisaOp, call: Hashable, base: SSAValue) -> int:
         """Return how often the loops on the device around an addition add to the same tile."""
-        count, call, loop = 1, call_of(op), op.parent_op()
-        while isinstance(loop, ForOp) and all(call_of(w) == call for w in _writers(loop, base)):
-            count *= self._ranges.trip_counts(loop)[0]
-            loop = loop.parent_op()
+        loop = op.parent_op()
+        key = loop, call, base
+        count = self._repeated.get(key)
+        if count is None:
+            count, others = 1, [w for w in _writers(base) if call_of(w) != call]
+            while isinstance(loop, ForOp) and not any(map(loop.is_ancestor, others)):
+                count *= self._ranges.trip_counts(loop)[0]
+                loop = loop.parent_op()
+            self._repeated[key] = count
         return count
 
 
-def _writers(loop: ForOp, base: SSAValue) -> Iterator[Operation]:
-    """Yield the operations in a loop that write or allocate a tile."""
-    for op in loop.walk():
-        if base.owner is op:
-            yield op
-        for effect in effects(op):
-            if effect.role is not Role.read and base_of(effect.value) is base:
-                yield op
+def _writers(base: SSAValue) -> Iterator[Operation]:
+    """Yield the operations that write or allocate a tile."""
+    if isinstance(base.owner, Operation):
+        yield base.owner
+    for value in used_of(base):
+        for use in value.uses:
+            if role_of(use) not in (None, Role.read):
+                yield use.operation
 
 
 def _place(value: SSAValue) -> Hashable:
