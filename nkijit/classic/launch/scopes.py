@@ -41,13 +41,17 @@ def check_scopes(tracer: Tracer, function: Callable[..., Any]) -> None:
     if code is None or not scopes.blocks:
         return
     reported: set[str | int] = set()
+    # Iterations of unrolled loops have the same location object.
+    known: dict[int, list[int]] = {}
     for op in tracer.kernel.operations:
         if type(op) is not AllocOp:
             continue
         shared = info_of(op.result).region is MemoryRegion.shared_hbm
         if not shared and not scopes.escapes:
             continue
-        lines = _lines(op, code.co_filename)
+        lines = known.get(id(op.location))
+        if lines is None:
+            lines = known[id(op.location)] = _lines(op, code.co_filename)
         around = next((scopes.blocks[n] for n in lines if n in scopes.blocks), None)
         if shared and around is not None and lines[0] not in reported:
             reported.add(lines[0])
