@@ -16,7 +16,7 @@ from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.rule_texts.hazards import ADDRESS_OVERLAP
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.analysis.writes.liveness import Liveness, LiveRange, liveness
+from nkijit.passes.analysis.writes.liveness import Liveness, LiveRange, is_whole, liveness
 from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 
@@ -134,7 +134,7 @@ def _periods(found: Liveness, boxes: Mapping[LiveRange, _Box]) -> list[_Period]:
         for _, value, role, partial in effects(op):
             live = ranges.get(base_of(value))
             if live is not None:
-                whole = not partial and _is_whole(value, live)
+                whole = not partial and is_whole(value, live.tile)
                 roles.setdefault(live.result, []).append((role, whole))
         for base, done in roles.items():
             start, end = position, position
@@ -161,13 +161,6 @@ def _outermost_loops(found: Liveness) -> dict[int, tuple[int, int]]:
             span = (loop.start, loop.end)
             inside.update(dict.fromkeys(range(loop.start, loop.end + 1), span))
     return inside
-
-
-def _is_whole(value: SSAValue, live: LiveRange) -> bool:
-    tile, base = info_of(value), live.tile
-    distinct = all(s != 0 or n == 1 for s, n in zip(tile.strides, tile.shape, strict=True))
-    same = tile.size * tile.dtype.bits == base.size * base.dtype.bits
-    return tile.indirection is None and distinct and same
 
 
 def _diagnose(found: Liveness, before: _Period, period: _Period) -> Diagnostic:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import cast
 
 from xdsl.dialects.scf import ForOp, WhileOp
@@ -26,7 +27,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from nkijit.dialects.declare.accessors import operand_tuple
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import is_instruction
-from nkijit.dialects.effects import Effect
+from nkijit.dialects.effects import Effect, effects
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nisa.accumulation import Accumulation, accumulation_of
 from nkijit.dialects.nki.allocation import AllocOp
@@ -114,12 +115,45 @@ _OTHERS = (DevicePrintOp, ReturnOp)
 """The operations that have a position besides instructions."""
 
 
+class _First(Enum):
+    """What an iteration of a loop does first with an allocation."""
+
+    reads = "reads"
+    """It may read contents from before the iteration."""
+    overwrites = "overwrites"
+    """It certainly overwrites the whole allocation."""
+    overwrites_inside = "overwrites inside"
+    """Iterations of inner loops overwrite it first, and only inner loops access it."""
+    unknown = "unknown"
+    """`_carried` finds out."""
+
+
 @dataclass(slots=True)
 class _LoopUses:
     op: DeviceLoop
     start: int
     end: int = -1
-    uses: dict[LiveRange, None] = field(default_factory=dict[LiveRange, None])
+    uses: dict[LiveRange, _First] = field(default_factory=dict[LiveRange, _First])
+
+    def add(self, live: LiveRange, op: Operation, target: Target) -> None:
+        """Add an access by an operation in the loop's body, outside of inner loops."""
+        known = self.uses.get(live)
+        if known is None:
+            self.uses[live] = _first_access(op, live, live.first < self.start, target)
+        elif known is _First.overwrites_inside:
+            self.uses[live] = _First.unknown
+
+    def add_inner(self, inner: _LoopUses) -> None:
+        """Add the accesses of an inner loop, which may run zero times."""
+        uses = self.uses
+        for live, first in inner.uses.items():
+            if first is _First.overwrites:
+                first = _First.overwrites_inside
+            known = uses.get(live)
+            if known is None:
+                uses[live] = first
+            elif known is _First.overwrites_inside and first is not known:
+                uses[live] = _First.unknown
 
 
 class _Walk:
@@ -127,6 +161,7 @@ class _Walk:
 
     def __init__(self, kernel: KernelOp) -> None:
         self._kernel = kernel
+        self._target = kernel.target
         self.instructions: list[Operation] = []
         self.ranges: list[LiveRange] = []
         """The live ranges of all on-chip allocations; positions are -1 before the first access."""
@@ -145,7 +180,7 @@ class _Walk:
 
     def _walk(self, block: Block) -> None:
         touched, instructions = self._touched, self.instructions
-        inside = self._open[-1].uses if self._open else None
+        inside = self._open[-1] if self._open else None
         # Fields instead of properties: xDSL's accessors of operands and results are slow.
         for op in directly_in(block):
             kind = type(op)
@@ -175,7 +210,7 @@ class _Walk:
                             use.first = position
                         use.last = position
                         if inside is not None:
-                            inside[use] = None
+                            inside.add(use, op, self._target)
             elif isinstance(op, (ForOp, WhileOp)):
                 self._loop(op)
             else:
@@ -194,16 +229,18 @@ class _Walk:
         if loop.end >= loop.start:
             self.loops.append(loop)
         if self._open:
-            self._open[-1].uses.update(loop.uses)
+            self._open[-1].add_inner(loop)
 
     def _widen(self, loop: _LoopUses) -> None:
         """Extend the live ranges of allocations in use in a whole loop; inner loops first."""
-        if not loop.uses:
-            return
+        carried = {use.result for use, first in loop.uses.items() if first is _First.reads}
         used_before: dict[SSAValue, bool] = {
-            use.result: use.first < loop.start for use in loop.uses
+            use.result: use.first < loop.start
+            for use, first in loop.uses.items()
+            if first is _First.unknown
         }
-        carried = _carried(self._kernel, self._memories, loop.op, used_before)
+        if used_before:
+            carried |= _carried(self._kernel, self._memories, loop.op, used_before)
         for use in loop.uses:
             if use.last > loop.end or use.result in carried:
                 use.start = min(use.start, loop.start)
@@ -226,10 +263,7 @@ class _Iteration(CoreWrites):
 
     def reads(self, op: Operation, effect: Effect) -> bool:
         """Whether an effect reads a tile; partial writes and accumulation count as reads."""
-        if effect.role is Role.read or effect.partial:
-            return True
-        starts = _starts(op, self._target) and not self._used_before[base_of(effect.value)]
-        return effect.role is Role.update and not starts
+        return _reads(op, effect, self._used_before[base_of(effect.value)], self._target)
 
     def tensor_of(self, value: SSAValue) -> WrittenTensor | None:
         """Return the tensor of a tile; None if it is not among the loop's allocations."""
@@ -244,6 +278,30 @@ def _carried(
     ops = [op for region in loop.regions for op in region.block.ops]
     found = iteration.walk(ops, None)
     return {base_of(r.effect.value) for r in found if r.verdict is not Verdict.written}
+
+
+def _first_access(op: Operation, live: LiveRange, used_before: bool, target: Target) -> _First:
+    """Return what an operation does with an allocation; `used_before`: see `_Iteration`."""
+    touched = [effect for effect in effects(op) if base_of(effect.value) is live.result]
+    if any(_reads(op, effect, used_before, target) for effect in touched):
+        return _First.reads
+    whole = any(is_whole(effect.value, live.tile) for effect in touched)
+    return _First.overwrites if whole else _First.unknown
+
+
+def is_whole(value: SSAValue, allocation: TileInfo) -> bool:
+    """Whether a tile covers its whole allocation."""
+    tile = info_of(value)
+    distinct = all(s != 0 or n == 1 for s, n in zip(tile.strides, tile.shape, strict=True))
+    same = tile.size * tile.dtype.bits == allocation.size * allocation.dtype.bits
+    return tile.indirection is None and distinct and same
+
+
+def _reads(op: Operation, effect: Effect, used_before: bool, target: Target) -> bool:
+    """Whether an effect depends on the contents of its tile."""
+    if effect.role is Role.read or effect.partial:
+        return True
+    return effect.role is Role.update and (used_before or not _starts(op, target))
 
 
 def _starts(op: Operation, target: Target) -> bool:
