@@ -13,6 +13,7 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.findings import Findings, by_weight, collapse
 from nkijit.passes.diagnostics.suppression import lines_of, suppress
 from nkijit.passes.verify.passes import WHOLE, find_all, with_advice
+from nkijit.passes.verify.verdicts import remembered
 from nkijit.traced.call_names import as_user_call
 from nkijit.traced.fixes import with_fix
 from nkijit.traced.source_loops import with_loops
@@ -26,7 +27,11 @@ def found_by_passes(
     # would report follow-up errors.
     broken = any(d.severity == "error" for d in recorded)
     passes = [p for p in WHOLE if not (broken and p.NEEDS_ALL)]
-    return find_all(kernels, passes, advise=False, suspect=complete)
+
+    def find() -> list[Diagnostic]:
+        return find_all(kernels, passes, advise=False, suspect=complete)
+
+    return find() if broken or not complete else remembered(kernels, find)
 
 
 def findings(

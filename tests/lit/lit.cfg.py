@@ -42,6 +42,9 @@ config.environment["PATH"] = scripts + os.pathsep + config.environment["PATH"]
 config.environment["NO_COLOR"] = "1"
 config.environment["COLUMNS"] = "200"
 
+# The verdicts of earlier processes must not decide a test.
+config.environment["NKIJIT_VERDICT_CACHE"] = ""
+
 # Where processes can be forked, tools are forks of a process with the common imports.
 # NKIJIT_LIT_FORK=0 starts them instead.
 if hasattr(os, "fork") and os.environ.get("NKIJIT_LIT_FORK", "1") != "0":

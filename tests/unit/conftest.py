@@ -20,6 +20,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # When native code takes over depends on how busy the machine is. Tests that ask for it say so.
 os.environ.setdefault("NKIJIT_BACKEND", "numpy")
 
+# The verdicts of earlier processes must not decide a test.
+os.environ["NKIJIT_VERDICT_CACHE"] = ""
+
 # pytest rewrites the assertions of test files, which takes half of the collection. Where the
 # environment asks for no bytecode beside the sources, the results are cached below build/.
 if sys.dont_write_bytecode and sys.pycache_prefix is None:

@@ -116,7 +116,7 @@ _OTHERS = (DevicePrintOp, ReturnOp)
 
 
 class _First(Enum):
-    """What an iteration of a loop does first with an allocation."""
+    """The first access to an allocation in an iteration of a loop."""
 
     reads = "reads"
     """It may read contents from before the iteration."""
@@ -281,7 +281,7 @@ def _carried(
 
 
 def _first_access(op: Operation, live: LiveRange, used_before: bool, target: Target) -> _First:
-    """Return what an operation does with an allocation; `used_before`: see `_Iteration`."""
+    """Return the access of an operation to an allocation; `used_before`: see `_Iteration`."""
     touched = [effect for effect in effects(op) if base_of(effect.value) is live.result]
     if any(_reads(op, effect, used_before, target) for effect in touched):
         return _First.reads

@@ -8,17 +8,19 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from nkijit.dialects.disk_cache import DiskCache
 from nkijit.passes.interpret.backends.native.forms import NativeForm
 from nkijit.passes.interpret.backends.native.llvm import binding as llvm
-from nkijit.passes.interpret.backends.native.objects import Objects, folder
 
+CACHE_VARIABLE = "NKIJIT_NATIVE_CACHE"
+"""The variable that names the folder of object code; empty disables the cache."""
 _WALK = "walk"
 
 
 class Compiler:
     """Compiles instruction forms. Compiled code is kept until the process ends."""
 
-    def __init__(self, objects: Objects | None = None):
+    def __init__(self, objects: DiskCache | None = None):
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         triple = llvm.get_process_triple()
@@ -27,7 +29,8 @@ class Compiler:
             cpu=cpu, features=features, opt=2, jit=True
         )
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), self._machine)
-        self._objects = Objects(folder()) if objects is None else objects
+        # Object code depends on the form, the code that emits it, LLVM and the CPU.
+        self._objects = objects or DiskCache.of_environment(CACHE_VARIABLE, "native")
         self._machine_key = repr((llvm.llvm_version_info, triple, cpu, features, _sources()))
         self._functions: dict[NativeForm | str, int] = {}
         self._lock = threading.Lock()

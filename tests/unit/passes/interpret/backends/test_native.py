@@ -18,14 +18,14 @@ from support.fresh_process import in_fresh_process
 import nkijit as nki
 from nkijit import isa as nisa
 from nkijit import language as nl
+from nkijit.dialects.disk_cache import DiskCache
 from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.passes.interpret.backends import choice
 from nkijit.passes.interpret.backends.choice import on_backend
-from nkijit.passes.interpret.backends.native.compiler import Compiler
+from nkijit.passes.interpret.backends.native.compiler import CACHE_VARIABLE, Compiler
 from nkijit.passes.interpret.backends.native.forms import CONVERTED
 from nkijit.passes.interpret.backends.native.graphs import Graph, Node, Traced
 from nkijit.passes.interpret.backends.native.layouts import merged, refined, strides_in
-from nkijit.passes.interpret.backends.native.objects import CACHE_VARIABLE, Objects
 from nkijit.passes.interpret.backends.native.ufuncs import LoopError, loop_of
 from nkijit.passes.interpret.plan.plan import Plan
 from nkijit.passes.interpret.records.errors import InterpretationError
@@ -610,19 +610,19 @@ if os.fork():
 
 
 def test_object_code_is_compiled_once(tmp_path: Path):
-    first = Compiler(Objects(tmp_path))
+    first = Compiler(DiskCache(tmp_path))
     assert first.compiled == 1
-    assert Compiler(Objects(tmp_path)).compiled == 0
+    assert Compiler(DiskCache(tmp_path)).compiled == 0
     (file,) = tmp_path.iterdir()
     file.write_bytes(file.read_bytes()[:-1])
-    assert Compiler(Objects(tmp_path)).compiled == 1
-    assert Compiler(Objects(tmp_path)).compiled == 0
+    assert Compiler(DiskCache(tmp_path)).compiled == 1
+    assert Compiler(DiskCache(tmp_path)).compiled == 0
 
 
 def test_a_folder_that_cannot_be_written_keeps_nothing(tmp_path: Path):
     (tmp_path / "file").write_bytes(b"")
     for where in (None, tmp_path / "file" / "below"):
-        objects = Objects(where)
+        objects = DiskCache(where)
         objects.store("name", b"code")
         assert objects.load("name") is None
 
