@@ -140,7 +140,7 @@ class _Writer:
             parts = [n for k, v in pairs for n in (self._number(k), self._attribute(v))]
         if parts is not None:
             return f"{attr.name}{parts}"
-        content: object = known.data if isinstance(attr, Data) else None
+        content: object = cast(Any, attr).data if isinstance(attr, Data) else None
         if isinstance(content, Enum):
             return f"{attr.name} {content.name}"
         if isinstance(content, (str, int, float, bytes)):
