@@ -18,7 +18,6 @@ from nkijit.dialects.rule_texts.text import WarningGroup
 from nkijit.dialects.tiles import info_of
 from nkijit.frameworks.calls import Backward, DeferredCall
 from nkijit.host.file_state import FileState
-from nkijit.ir.text import ir_text_of, launches_of, load_module
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.diagnostics.denial import Denial
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
@@ -27,7 +26,6 @@ from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.shown import ShownPage, ShownText
 from nkijit.passes.values.budget import BUDGET
-from nkijit.passes.verify.passes import VERIFICATION_PASSES, find_all
 from nkijit.traced.findings import findings, found_by_passes, shown
 from nkijit.traced.programs import of_few_programs
 from nkijit.traced.strictness import denial_of_environment
@@ -149,6 +147,8 @@ class TracedKernel:
 
         Example: `print(kernel.trace(x).text(rolled=True))`
         """
+        from nkijit.ir.text import ir_text_of
+
         text = ir_text_of(self.module, locations=locations, generic=generic, rolled=rolled)
         return self._shown("IR", text)
 
@@ -207,6 +207,8 @@ class TracedKernel:
 
         Raises ValueError for an unknown name.
         """
+        from nkijit.passes.verify.passes import VERIFICATION_PASSES, find_all
+
         known = {pass_class.name: pass_class for pass_class in VERIFICATION_PASSES}
         for name in passes:
             if name not in known:
@@ -634,6 +636,8 @@ def load(path: str | os.PathLike[str], kernel: str | None = None) -> TracedKerne
         traced = nki.load("kernel.mlir")
         out = traced.run(x[:128])
     """
+    from nkijit.ir.text import launches_of, load_module
+
     module = load_module(path)
     found = launches_of(module)
     if kernel is None:

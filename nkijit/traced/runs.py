@@ -28,7 +28,6 @@ from nkijit.frameworks.arrays import (
     named_dtypes,
 )
 from nkijit.frameworks.calls import ArgumentTypeError, Backward, DeferredCall
-from nkijit.ir.text import ir_text_of
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiWarning
 from nkijit.passes.interpret.plan.plan import Plan
@@ -133,10 +132,15 @@ class Runs:
             plan.inputs,
             plan.result_types,
             run,
-            lambda: f"{strict} {ir_text_of(cast(ModuleOp, self._kernel.parent_op()))}",
+            lambda: f"{strict} {self._text()}",
             self._pack,
             backward,
         )
+
+    def _text(self) -> str:
+        from nkijit.ir.text import ir_text_of
+
+        return ir_text_of(cast(ModuleOp, self._kernel.parent_op()))
 
     def run_ranks(self, inputs: Sequence[Sequence[Any]], strict: bool | None) -> list[Any]:
         """Interpret the kernel on several ranks, which communicate by collectives."""
