@@ -90,6 +90,7 @@ def test_as_a_module() -> None:
         [sys.executable, "-m", "nkijit", "--version"], capture_output=True, text=True, check=True
     )
     assert made.stdout.startswith("nkijit 0.")
+    assert "\nNKI 0.1 to 0.7 (Neuron SDK 2.27 to 2.33), and neuronxcc.nki\n" in made.stdout
 
 
 def _loaded_by(command: str, folder: Path) -> list[str]:
