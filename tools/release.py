@@ -185,7 +185,6 @@ def _home_is_decided(_: Built) -> Problems:
             if "OWNER" in url:
                 yield f"{name} = {url} has a placeholder"
 
-
     if "OWNER" in _text(ROOT / "README.md"):
         yield "README.md has a placeholder, and installs from a clone"
 
