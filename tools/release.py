@@ -149,6 +149,12 @@ def shipped(root: Path = ROOT) -> set[str]:
     return found
 
 
+def shipped_aliases(root: Path = ROOT) -> set[str]:
+    """Return the files that the wheel of the import names must have, by git."""
+    names = git("ls-files", "-z", "--", "aliases/nki", "aliases/neuronxcc", root=root)
+    return {name.removeprefix("aliases/") for name in names.rstrip("\0").split("\0")}
+
+
 # ---------------------------------------------------------------- the list
 
 
@@ -178,6 +184,9 @@ def _home_is_decided(_: Built) -> Problems:
         for name, url in toml_of(path)["project"]["urls"].items():
             if "OWNER" in url:
                 yield f"{name} = {url} has a placeholder"
+
+    if "OWNER" in _text(ROOT / "README.md"):
+        yield "README.md has a placeholder, and installs from a clone"
 
 
 def _tree_is_clean(_: Built) -> Problems:
@@ -214,12 +223,13 @@ def _twine(built: Built) -> Problems:
 def _contents(built: Built) -> Problems:
     for wheel, names in built.files().items():
         inside = {name for name in names if ".dist-info/" not in name}
-        top = {name.split("/")[0] for name in inside}
-        if wheel.startswith("nkijit-"):
-            if inside != (expected := shipped()):
-                yield f"{wheel}: {sorted(inside ^ expected)} are too much or missing"
-        elif top != {"neuronxcc", "nki"}:
-            yield f"{wheel} has {sorted(top)}"
+        expected = shipped() if wheel.startswith("nkijit-") else shipped_aliases()
+        if inside != expected:
+            yield f"{wheel}: {sorted(inside ^ expected)} are too much or missing"
+        # Tests and development files that a package folder would ship with everything else.
+        for name in sorted(inside):
+            if {"tests", "benchmarks", "tools", "docs"} & set(name.split("/")):
+                yield f"{wheel} has {name}, which users do not need"
         if not any(name.endswith("/py.typed") for name in inside):
             yield f"{wheel} has no py.typed"
         if not any(name.endswith(".dist-info/licenses/LICENSE") for name in names):

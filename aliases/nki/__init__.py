@@ -1,9 +1,12 @@
 """`nki` is `nkijit`: the same module under the name that kernels import."""
 
 import sys
+from typing import TYPE_CHECKING
 
 import nkijit
 from nki import collectives, compiler, dtype, isa, language, typing
-from nkijit import *
+
+if TYPE_CHECKING:  # names of nkijit are imported on first use
+    from nkijit import *
 
 sys.modules[__name__] = nkijit

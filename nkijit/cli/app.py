@@ -134,7 +134,14 @@ app = typer.Typer(
 
 def _version(requested: bool) -> None:
     if requested:
+        from nkijit.releases.table import releases
+
+        first, *_, last = releases()
         print(f"nkijit {__version__}")
+        print(
+            f"NKI {first.version} to {last.version} (Neuron SDK {first.sdk} to {last.sdk}), and "
+            "neuronxcc.nki"
+        )
         raise typer.Exit
 
 

@@ -16,11 +16,12 @@ import numpy as np
 from nkijit.dialects.access import MAX_ELEMENTS
 from nkijit.dialects.python_values import as_index, one_line
 from nkijit.dialects.tiles import MAX_RANK
+from nkijit.frameworks.arrays import as_array, native_dtype
+from nkijit.frameworks.calls import ArgumentTypeError, Array
 from nkijit.host.attributes import attributes_of
 from nkijit.host.installed import SCALARS, is_constant_class
 from nkijit.passes.numerics.storage import is_plain
 from nkijit.tracing.dtype_names import as_dtype
-from nkijit.tracing.frameworks import ArgumentTypeError, Array, as_array, native_dtype
 from nkijit.tracing.objects import NKIObject
 from nkijit.tracing.tensor import NkiTensor
 

@@ -23,6 +23,9 @@ from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.tiles import memref_type
+from nkijit.frameworks.arrays import check_gradients
+from nkijit.frameworks.calls import Backward, DeferredCall
+from nkijit.host.dynamo import is_in_dynamo
 from nkijit.host.file_state import FileState
 from nkijit.host.installed import is_library_file
 from nkijit.kernels.arguments import (
@@ -32,8 +35,10 @@ from nkijit.kernels.arguments import (
     collect,
     map_tensors,
 )
+from nkijit.kernels.backward import BackwardOfCall
 from nkijit.kernels.cache import CacheInfo, TraceCache
 from nkijit.kernels.cache_key import UnkeyableError, image_of, named_images
+from nkijit.kernels.dynamo import call_in_dynamo, on_grid
 from nkijit.kernels.hooks import WATCHERS
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiValidationError
@@ -118,6 +123,7 @@ class Kernel(Generic[_P]):
         strict: bool | None = None,
         simulated: bool = False,
         options: Mapping[str, Any] = MappingProxyType({}),
+        backward: Callable[..., Any] | None = None,
     ):
         """Create a kernel with default settings, or with the settings of an original kernel.
 
@@ -130,6 +136,7 @@ class Kernel(Generic[_P]):
             strict: the user's choice of strictness; None: the environment decides.
             simulated: whether calls are not strict by default, as in the vendor's simulator.
             options: options of `nki.jit` that only the vendor's compiler reads.
+            backward: the backward kernel, or a function of arrays (see `with_backward`).
         """
         self.options = MappingProxyType(dict(options))
         """Options of `nki.jit` that only the vendor's compiler reads, as passed by the user."""
@@ -143,6 +150,7 @@ class Kernel(Generic[_P]):
         self._schedule = schedule
         self._strict = strict
         self._simulated = simulated
+        self._backward = backward
         self._cache = TraceCache() if cache is None else cache
         of_function = getattr(self._function, "__dict__", {})
         self._own = frozenset({"_own", *vars(self)} - set(of_function))
@@ -180,6 +188,8 @@ class Kernel(Generic[_P]):
         On two cores, the kernel is traced for each core (`nl.program_id(0)` is 0 or 1). Both cores
         see the arguments and the tensors in shared HBM, and both run together.
         """
+        if is_in_dynamo():
+            return cast(Any, on_grid(self, grid))
         sizes = cast("tuple[Any, ...]", grid) if isinstance(grid, tuple) else (grid,)
         for cores in GRIDS:
             if len(sizes) == 1 and _is_number(sizes[0], cores):
@@ -211,7 +221,9 @@ class Kernel(Generic[_P]):
         With these, the kernel is pickled by value, without its cache, for processes that cannot
         import the kernel's module.
         """
-        arguments = {**self._constructor_arguments(), "cache": None, "options": dict(self.options)}
+        arguments = self._constructor_arguments()
+        # Other processes compute costs, and no gradients.
+        arguments |= {"cache": None, "options": dict(self.options), "backward": None}
         return _from_arguments, (type(self), arguments)
 
     def _changed(self, **changes: Any) -> Self:
@@ -227,6 +239,7 @@ class Kernel(Generic[_P]):
             "strict": self._strict,
             "simulated": self._simulated,
             "options": self.options,
+            "backward": self._backward,
         }
 
     @overload
@@ -251,6 +264,8 @@ class Kernel(Generic[_P]):
         findings when the kernel breaks a rule (see `strict`). Inside another kernel, the body is
         traced in place.
         """
+        if is_in_dynamo():
+            return call_in_dynamo(self, None, args, kwargs)
         tracer = active_tracer()
         if tracer is not None:
             self._check_inside(tracer)
@@ -264,11 +279,31 @@ class Kernel(Generic[_P]):
                 raise TypeError(f"{texts.subject}: {texts.message}") from None
         arguments, tensors = self._collect(args, kwargs)
         traced = self._specialise(arguments, tensors)
-        return self._run(traced, [tensor.value for tensor in tensors])
+        values = [tensor.value for tensor in tensors]
+        return self._run(traced, values, self._gradients(arguments))
 
-    def _run(self, traced: TracedKernel, values: Sequence[Any]) -> Any:
+    def _run(
+        self, traced: TracedKernel, values: Sequence[Any], backward: Backward | None = None
+    ) -> Any:
         """Run a specialisation on the values of a call's tensors."""
-        return traced.run(*values, strict=self.is_strict)
+        return traced.run(*values, strict=self.is_strict, backward=backward)
+
+    def _gradients(self, arguments: Mapping[str, Any]) -> Backward | None:
+        """Return the function that computes the gradients of a call, if the kernel has one."""
+        if self._backward is None:
+            return None
+        return BackwardOfCall(self.__name__, self._parameters, arguments, self._backward)
+
+    def deferred(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[DeferredCall, list[Any]]:
+        """Return a call for a framework to run, and its arrays in the order of the run's inputs."""
+        arguments, tensors = self._collect(args, kwargs)
+        traced = self._specialise(arguments, tensors)
+        call = traced.deferred(strict=self.is_strict, backward=self._gradients(arguments))
+        values = [tensor.value for tensor in tensors]
+        check_gradients(call, values)
+        return call, values
 
     def _check_inside(self, tracer: Tracer) -> None:
         """Raise an error for settings that a kernel called by another kernel cannot have."""
@@ -449,6 +484,23 @@ class Kernel(Generic[_P]):
         if not isinstance(cast(Any, options), Mapping):
             raise ArgumentTypeError(f"with_options expects a mapping, got {one_line(options)}")
         return self._changed(options={**self.options, **options})
+
+    def with_backward(self, backward: Callable[..., Any]) -> Self:
+        """Return the same kernel with a backward kernel, for gradients in PyTorch and JAX.
+
+        Args:
+            backward: a kernel, or a function of arrays. It is called as `backward(*arguments,
+                *results, *gradients)`: all arguments of the call, the results of the kernel, and
+                the gradient of each result. It returns the gradient of each floating-point array
+                among the arguments, in order: one array, or a tuple.
+
+        Raises ArgumentTypeError if `backward` is not callable.
+
+        Example: `scaled.with_backward(lambda x, factor, y, dy: dy * factor)`.
+        """
+        if not callable(cast(Any, backward)):
+            raise ArgumentTypeError(f"with_backward expects a kernel, got {one_line(backward)}")
+        return self._changed(backward=backward)
 
     def with_schedule(self, schedule: Sequence[Any]) -> Self:
         """Return the same kernel with edges between named instructions.

@@ -25,11 +25,11 @@ from nkijit.dialects.dtypes import DTYPES, Kind
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp, NoReorderOp, ReturnOp
 from nkijit.dialects.python_values import one_line
+from nkijit.frameworks.arrays import as_array
 from nkijit.passes.interpret.plan.cursor import Cursor
 from nkijit.passes.interpret.plan.plan import Plan
 from nkijit.passes.interpret.records.environment import strided
 from nkijit.passes.numerics.storage import STORAGE
-from nkijit.tracing.frameworks import as_array
 from nkijit.tracing.locations import frame_at, is_internal
 from nkijit.tracing.tracer import Tracer
 from nkijit.tracing.views import TensorView

@@ -16,8 +16,6 @@ from datetime import date
 from importlib.resources import files
 from typing import Any, cast
 
-from nkijit.dialects.python_values import one_line
-
 
 @dataclass(frozen=True, order=True, slots=True)
 class Release:
@@ -90,6 +88,8 @@ def release(version: str | None = None) -> Release:
     if isinstance(cast(Any, version), str):
         found = by_version.get(version) or by_version.get(version.removesuffix(".0"))
     if found is None:
+        from nkijit.dialects.python_values import one_line  # `nkijit --version` does without
+
         raise ValueError(
             f"unknown release {one_line(version)} of NKI; known: {', '.join(by_version)}"
         )

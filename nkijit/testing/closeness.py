@@ -9,10 +9,10 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from nkijit.frameworks.arrays import framework_of
 from nkijit.passes.diagnostics.tables import aligned
 from nkijit.passes.numerics.storage import dtype_of_array
 from nkijit.passes.values.rounding import DTypeLike, Tolerance, departs, rounding, tolerance
-from nkijit.tracing.frameworks import framework_of
 from nkijit.tracing.target import resolve_target
 
 Array = npt.NDArray[Any]

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nkijit.discovery.argument_text import with_tensors
+from nkijit.frameworks.calls import ArgumentTypeError
 from nkijit.kernels.hooks import WATCHERS
 from nkijit.kernels.kernel import Kernel
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings
 from nkijit.traced.kernel import TracedKernel
-from nkijit.tracing.frameworks import ArgumentTypeError
 
 Inputs = Mapping[str, Any] | Sequence[Any]
 """Arguments of a kernel, by name or in order; text like `"128x512:bfloat16"` is a tensor."""

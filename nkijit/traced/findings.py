@@ -12,17 +12,18 @@ from nkijit.host.installed import is_library_file
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.findings import Findings, by_weight, collapse
 from nkijit.passes.diagnostics.suppression import lines_of, suppress
-from nkijit.passes.verify.passes import WHOLE, find_all, with_advice
-from nkijit.passes.verify.verdicts import remembered
 from nkijit.traced.call_names import as_user_call
 from nkijit.traced.fixes import with_fix
-from nkijit.traced.source_loops import with_loops
 
 
 def found_by_passes(
     kernels: Sequence[KernelOp], recorded: Sequence[Diagnostic], *, complete: bool = True
 ) -> list[Diagnostic]:
     """Return the findings of the verification passes, without advice."""
+    # Imported for the first kernel that is verified, not with the kernel's file.
+    from nkijit.passes.verify.passes import WHOLE, find_all
+    from nkijit.passes.verify.verdicts import remembered
+
     # After an error, tracing has left an instruction out, and passes that need the complete program
     # would report follow-up errors.
     broken = any(d.severity == "error" for d in recorded)
@@ -51,6 +52,8 @@ def findings(
         advise: whether to add advice; only complete kernels without errors get advice.
         found: the result of `found_by_passes`, if the caller has it already.
     """
+    from nkijit.passes.verify.passes import WHOLE, with_advice
+
     advise = advise and complete and all(d.severity != "error" for d in recorded)
     if found is None:
         found = found_by_passes(kernels, recorded, complete=complete)
@@ -81,6 +84,10 @@ def shown(
     """
     unsuppressed = suppress(found, lines_of(kernels), is_checked)
     own = [moved for finding in unsuppressed if (moved := _in_users_file(finding)) is not None]
+    if not own:
+        return Findings()
+    from nkijit.traced.source_loops import with_loops
+
     return Findings(with_fix(with_loops(as_user_call(d))) for d in by_weight(own))
 
 

@@ -16,8 +16,8 @@ from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.dialects.rule_texts.text import WarningGroup
 from nkijit.dialects.tiles import info_of
+from nkijit.frameworks.calls import Backward, DeferredCall
 from nkijit.host.file_state import FileState
-from nkijit.ir.text import ir_text_of, launches_of, load_module
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.diagnostics.denial import Denial
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
@@ -26,7 +26,6 @@ from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.shown import ShownPage, ShownText
 from nkijit.passes.values.budget import BUDGET
-from nkijit.passes.verify.passes import VERIFICATION_PASSES, find_all
 from nkijit.traced.findings import findings, found_by_passes, shown
 from nkijit.traced.programs import of_few_programs
 from nkijit.traced.strictness import denial_of_environment
@@ -148,6 +147,8 @@ class TracedKernel:
 
         Example: `print(kernel.trace(x).text(rolled=True))`
         """
+        from nkijit.ir.text import ir_text_of
+
         text = ir_text_of(self.module, locations=locations, generic=generic, rolled=rolled)
         return self._shown("IR", text)
 
@@ -206,6 +207,8 @@ class TracedKernel:
 
         Raises ValueError for an unknown name.
         """
+        from nkijit.passes.verify.passes import VERIFICATION_PASSES, find_all
+
         known = {pass_class.name: pass_class for pass_class in VERIFICATION_PASSES}
         for name in passes:
             if name not in known:
@@ -285,6 +288,7 @@ class TracedKernel:
         listener: ListenerLike | None = None,
         sanitize: bool | None = None,
         strict: bool | None = None,
+        backward: Backward | None = None,
     ) -> Any:
         """Verify the kernel, once, and interpret it.
 
@@ -299,6 +303,7 @@ class TracedKernel:
             strict: False continues in spite of tiles that do not fit and of errors that leave
                 values undefined, and issues each of these errors as an `NkiWarning`. None uses
                 `NKIJIT_STRICT` in the environment: 0 for no.
+            backward: computes gradients, for frameworks that record the run.
 
         Inputs that the kernel writes are updated in place if the run completes; otherwise they have
         their values from before the run. Raises InterpretationError when a written input shares
@@ -306,11 +311,17 @@ class TracedKernel:
         run that is not strict issues a warning and continues.
 
         Returns arrays of the same framework, in the container that the kernel returned. Under
-        `jax.jit` and other transformations of JAX, the kernel is verified at once and interpreted
-        each time the transformed function runs. `NKI_PRECISE_FP=0` in the environment stores
-        low-precision tensors as float32.
+        `jax.jit`, `torch.export` and other transformations, the kernel is verified at once and
+        interpreted each time the transformed function runs. `NKI_PRECISE_FP=0` in the environment
+        stores low-precision tensors as float32.
         """
-        return self._runs.run(inputs, listener, sanitize, strict)
+        return self._runs.run(inputs, listener, sanitize, strict, backward)
+
+    def deferred(
+        self, *, strict: bool | None = None, backward: Backward | None = None
+    ) -> DeferredCall:
+        """Return a run as a framework calls it, with the arguments of `run`."""
+        return self._runs.deferred(strict, backward)
 
     @without_own_frames
     def run_ranks(
@@ -625,6 +636,8 @@ def load(path: str | os.PathLike[str], kernel: str | None = None) -> TracedKerne
         traced = nki.load("kernel.mlir")
         out = traced.run(x[:128])
     """
+    from nkijit.ir.text import launches_of, load_module
+
     module = load_module(path)
     found = launches_of(module)
     if kernel is None:

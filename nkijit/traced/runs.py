@@ -19,6 +19,15 @@ from nkijit.dialects.collection import without_collection
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.tiles import info_of
 from nkijit.dialects.walks import unchanged
+from nkijit.frameworks.arrays import (
+    Framework,
+    as_array,
+    check_gradients,
+    common_framework,
+    deferring_framework,
+    named_dtypes,
+)
+from nkijit.frameworks.calls import ArgumentTypeError, Backward, DeferredCall
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.errors import NkiWarning
 from nkijit.passes.interpret.plan.plan import Plan
@@ -33,14 +42,6 @@ from nkijit.passes.values.items import RecordError
 from nkijit.traced.call_names import as_user_call
 from nkijit.traced.recording import Reporting, TracedRecording
 from nkijit.traced.strictness import WarningIssuer, is_strict
-from nkijit.tracing.frameworks import (
-    ArgumentTypeError,
-    Framework,
-    as_array,
-    common_framework,
-    named_dtypes,
-    pending_framework,
-)
 from nkijit.tracing.tracebacks import warn_at_call
 
 _P = ParamSpec("_P")
@@ -82,8 +83,7 @@ class Runs:
         self._kernel = kernels[0]
         self._admit = admit
         self._suspicious = suspicious
-        # The IR does not have the class of a named tuple, so a loaded kernel returns a plain tuple.
-        self._named_tuple = named_tuple
+        self._pack = _packer(self._kernel, named_tuple)
         self._plans: dict[bool, Launch] = {}
         self._lock = threading.Lock()
 
@@ -94,12 +94,15 @@ class Runs:
         listener: ListenerLike | None,
         sanitize: bool | None,
         strict: bool | None,
+        backward: Backward | None = None,
     ) -> Any:
-        """Interpret the kernel once."""
+        """Interpret the kernel once, or have the framework of the inputs do so."""
         plan, tell = self.plan(strict)
-        framework = pending_framework(inputs)
+        framework = deferring_framework(inputs)
         if framework is not None:
-            return self._packed(self._run_later(plan, tell, framework, inputs))
+            call = self._deferred(plan, tell, backward)
+            check_gradients(call, inputs)
+            return self._pack(framework.run_later(call, inputs))
         arrays, framework = _arrays(plan, inputs)
         _check_writes(plan, [(arrays, framework)], strict=tell is None)
         return plan.run(
@@ -110,23 +113,34 @@ class Runs:
             finish=lambda results: self._finished(results, arrays, framework),
         )
 
-    def _run_later(
-        self, plan: Launch, tell: WarningIssuer | None, framework: Framework, inputs: Sequence[Any]
-    ) -> list[Any]:
-        """Have the framework interpret the kernel as soon as the inputs have values."""
-        for name, is_written in plan.inputs:
-            if is_written:
-                raise ArgumentTypeError(
-                    f"the kernel writes its argument '{name}', which a transformation of "
-                    f"{framework.name} does not see; write to a tensor that the kernel allocates "
-                    "and returns"
-                )
+    def deferred(self, strict: bool | None, backward: Backward | None) -> DeferredCall:
+        """Return a call of the kernel that a framework runs."""
+        return self._deferred(*self.plan(strict), backward)
 
-        def run(*values: Any) -> list[Any]:
-            arrays = [np.asarray(value) for value in values]
+    def _deferred(
+        self, plan: Launch, tell: WarningIssuer | None, backward: Backward | None
+    ) -> DeferredCall:
+        strict = tell is None
+
+        def run(*inputs: Any) -> list[Any]:
+            arrays = list(inputs)
+            _check_writes(plan, [(arrays, None)], strict=strict)
             return plan.run(arrays, sanitize=_sanitizes(None), tell=tell)
 
-        return framework.run_later(run, plan.result_types, inputs)
+        return DeferredCall(
+            self._kernel.launch_name,
+            plan.inputs,
+            plan.result_types,
+            run,
+            lambda: f"{strict} {self._text()}",
+            self._pack,
+            backward,
+        )
+
+    def _text(self) -> str:
+        from nkijit.ir.text import ir_text_of
+
+        return ir_text_of(cast(ModuleOp, self._kernel.parent_op()))
 
     def run_ranks(self, inputs: Sequence[Sequence[Any]], strict: bool | None) -> list[Any]:
         """Interpret the kernel on several ranks, which communicate by collectives."""
@@ -208,7 +222,7 @@ class Runs:
         self, results: list[Any], inputs: Sequence[Any], framework: Framework | None
     ) -> Any:
         """Return the result of a call, made from the results of a run."""
-        return self._packed(_of_framework(self._in_input_dtypes(results, inputs), framework))
+        return self._pack(_of_framework(self._in_input_dtypes(results, inputs), framework))
 
     def _in_input_dtypes(self, results: list[Any], inputs: Sequence[Any]) -> list[Any]:
         """Return results with the caller's own dtypes instead of the NKI types of the same names.
@@ -227,17 +241,25 @@ class Runs:
                 views[index] = results[index].view(dtype)
         return views
 
-    def _packed(self, results: list[Any]) -> Any:
-        end = self._kernel.return_op
-        container = None if end.container is None else end.container.data
-        if container is None:
-            return results[0] if results else None
-        if container == "dict":
-            keys = cast(ArrayAttr[StringAttr], end.keys)
-            return {key.data: result for key, result in zip(keys, results, strict=True)}
-        if container == "tuple":
-            return (self._named_tuple or tuple)(results)
-        return results
+
+def _packer(
+    kernel: KernelOp, named_tuple: Callable[[Iterable[Any]], Any] | None
+) -> Callable[[list[Any]], Any]:
+    """Return a function that makes a kernel's result of a list of its tensors.
+
+    `torch.compile` reads the code of that function.
+    """
+    end = kernel.return_op
+    container = None if end.container is None else end.container.data
+    if container is None:
+        return lambda results: results[0] if results else None
+    if container == "dict":
+        keys = [key.data for key in cast(ArrayAttr[StringAttr], end.keys)]
+        return lambda results: dict(zip(keys, results, strict=True))
+    if container == "tuple":
+        # The IR does not have the class of a named tuple, so a loaded kernel returns a plain tuple.
+        return named_tuple or tuple
+    return list
 
 
 def _sanitizes(requested: bool | None) -> bool:

@@ -14,6 +14,7 @@ from typing import ParamSpec, TypeVar
 from xdsl.utils.exceptions import ArgSpecParseError
 
 from nkijit.dialects.rule_texts.python import PYTHON_ERROR
+from nkijit.host.dynamo import is_in_dynamo
 from nkijit.host.installed import is_library_file
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.places import Position, Span, positions
@@ -41,7 +42,8 @@ def without_own_frames(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
     @functools.wraps(function)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-        if active_tracer() is not None:  # the call of the outermost kernel does it
+        # Dynamo reads this code, and cannot read context variables.
+        if is_in_dynamo() or active_tracer() is not None:  # the outermost kernel's call does it
             return function(*args, **kwargs)
         try:
             return function(*args, **kwargs)

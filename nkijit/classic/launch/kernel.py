@@ -29,6 +29,9 @@ from nkijit.dialects.nisa.movement import MemsetOp
 from nkijit.dialects.rule_texts.classic import RETURNED_ON_CHIP
 from nkijit.dialects.rule_texts.classic_kernels import NESTED_GRID
 from nkijit.dialects.rule_texts.operands import RETURN
+from nkijit.frameworks.calls import Backward
+from nkijit.host.dynamo import is_in_dynamo
+from nkijit.kernels.dynamo import call_in_dynamo, on_grid
 from nkijit.kernels.kernel import Kernel, UnsupportedError
 from nkijit.language.creation import allocate
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
@@ -105,6 +108,8 @@ class ClassicKernel(Kernel[_P]):
     @without_own_frames
     def __call__(self, /, *args: _P.args, **kwargs: _P.kwargs) -> Any:
         """Run the kernel, as `Kernel` does; an index beyond its tensor raises IndexError."""
+        if is_in_dynamo():
+            return call_in_dynamo(self, None, args, kwargs)
         try:
             return super().__call__(*args, **kwargs)
         except OutOfBoundsError as error:
@@ -122,6 +127,8 @@ class ClassicKernel(Kernel[_P]):
         Instances run independently of each other; `nl.nc(2)` as a factor of a dimension spreads
         them over two cores. Raises ValueError for an invalid grid.
         """
+        if is_in_dynamo():
+            return cast(Any, on_grid(self, grid))
         return self._changed(launch=replace(self._launched, grid=LaunchGrid.of(grid)))
 
     @without_own_frames
@@ -176,8 +183,12 @@ class ClassicKernel(Kernel[_P]):
         """Refused: the vendor's compilers of the two APIs accept different Python."""
         raise UnsupportedError("portability is judged for kernels of the current API only")
 
-    def _run(self, traced: TracedKernel, values: Sequence[Any]) -> Any:
-        return self.mode.run(traced, values, self._outcome, strict=self.is_strict)
+    def _run(
+        self, traced: TracedKernel, values: Sequence[Any], backward: Backward | None = None
+    ) -> Any:
+        return self.mode.run(
+            traced, values, self._outcome, strict=self.is_strict, backward=backward
+        )
 
     def _check_grid_inside(self, tracer: Tracer) -> None:
         if self._launched.grid is not None:

@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 
 from nkijit.dialects.python_values import one_line
 from nkijit.dialects.spelling import did_you_mean
+from nkijit.frameworks.calls import Backward
 from nkijit.host.output_files import StrPath, write_text
 from nkijit.kernels.arguments import ArgumentTypeError, TensorSpec
 from nkijit.kernels.kernel import UnsupportedError
@@ -73,11 +74,17 @@ class Mode:
         _expect(bool, "kernel_return", self.kernel_return)
 
     def run(
-        self, traced: TracedKernel, values: Sequence[Any], outcome: Outcome, *, strict: bool
+        self,
+        traced: TracedKernel,
+        values: Sequence[Any],
+        outcome: Outcome,
+        *,
+        strict: bool,
+        backward: Backward | None = None,
     ) -> Any:
-        """Run a specialisation on the arrays of a call; `strict` as for `TracedKernel.run`."""
+        """Run a specialisation on the arrays of a call; options are as for `TracedKernel.run`."""
         del outcome
-        return traced.run(*values, strict=strict)
+        return traced.run(*values, strict=strict, backward=backward)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +111,13 @@ class _OnDevice(Mode):
                 _expect((str, os.PathLike), name, getattr(self, name))
 
     def run(
-        self, traced: TracedKernel, values: Sequence[Any], outcome: Outcome, *, strict: bool
+        self,
+        traced: TracedKernel,
+        values: Sequence[Any],
+        outcome: Outcome,
+        *,
+        strict: bool,
+        backward: Backward | None = None,
     ) -> Any:
         if not _OnDevice._warned:
             _OnDevice._warned = True
@@ -117,7 +130,7 @@ class _OnDevice(Mode):
             )
         result = None
         if not any(isinstance(value, TensorSpec) for value in values):
-            result = super().run(traced, values, outcome, strict=strict)
+            result = super().run(traced, values, outcome, strict=strict, backward=backward)
         self._finish(traced, outcome, strict)
         return result
 
@@ -137,13 +150,19 @@ class Baremetal(_OnDevice):
     """The folder for the kernel's IR; it must be empty, or not exist yet."""
 
     def run(
-        self, traced: TracedKernel, values: Sequence[Any], outcome: Outcome, *, strict: bool
+        self,
+        traced: TracedKernel,
+        values: Sequence[Any],
+        outcome: Outcome,
+        *,
+        strict: bool,
+        backward: Backward | None = None,
     ) -> Any:
         if self.artifacts_dir is not None:
             folder = Path(self.artifacts_dir)
             if folder.exists() and any(folder.iterdir()):
                 raise FileExistsError(f"'artifacts_dir': {folder} is not empty")
-        return super().run(traced, values, outcome, strict=strict)
+        return super().run(traced, values, outcome, strict=strict, backward=backward)
 
     def _finish(self, traced: TracedKernel, outcome: Outcome, strict: bool) -> None:
         super()._finish(traced, outcome, strict)
@@ -204,12 +223,18 @@ class Profiling(_OnDevice):
         return [trace, trace.with_name(f"{stem}.summary.json"), trace.with_name(f"{stem}.html")]
 
     def run(
-        self, traced: TracedKernel, values: Sequence[Any], outcome: Outcome, *, strict: bool
+        self,
+        traced: TracedKernel,
+        values: Sequence[Any],
+        outcome: Outcome,
+        *,
+        strict: bool,
+        backward: Backward | None = None,
     ) -> Any:
         there = [path for path in self._paths() if path.exists()]
         if there and not self.overwrite:
             raise FileExistsError(f"nki.profile: {there[0]} exists, and overwrite is False")
-        return super().run(traced, values, outcome, strict=strict)
+        return super().run(traced, values, outcome, strict=strict, backward=backward)
 
     def _finish(self, traced: TracedKernel, outcome: Outcome, strict: bool) -> None:
         profile = traced.profile(strict=strict)

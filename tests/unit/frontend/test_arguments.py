@@ -19,8 +19,8 @@ import pytest
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
+from nkijit.frameworks.calls import ArgumentTypeError
 from nkijit.passes.interpret.records.errors import InterpretationError
-from nkijit.tracing.frameworks import ArgumentTypeError
 
 X = np.arange(128 * 8, dtype=np.float32).reshape(128, 8)
 

@@ -10,9 +10,9 @@ import nkijit.collectives as ncc
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.declare.operation import NisaOp
+from nkijit.frameworks.calls import ArgumentTypeError
 from nkijit.ir.text import parse
 from nkijit.traced.kernel import TracedKernel
-from nkijit.tracing.frameworks import ArgumentTypeError
 
 X = np.arange(1, 33, dtype=np.float32).reshape(4, 8)
 SPEC = nki.TensorSpec(X.shape, "float32")

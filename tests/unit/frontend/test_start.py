@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.paths import ALIASES
 
 import nkijit
 from nkijit.cli.app import COMMANDS, whole
@@ -44,6 +45,25 @@ def test_commands_without_a_kernel_import_nothing_heavy(code: str) -> None:
     assert loaded.isdisjoint(HEAVY)
 
 
+API = "import nki, nki.isa, nki.language; nki.jit(lambda x: x)"
+
+
+def test_the_api_imports_no_pass_that_a_kernel_needs_later() -> None:
+    """A file of kernels is imported without verification, interpreter and text of the IR."""
+    made = subprocess.run(
+        [sys.executable, "-c", f"import sys\n{API}\nprint(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ALIASES,
+    )
+    loaded = made.stdout.split()
+    assert "nkijit.kernels.kernel" in loaded
+    parts = ("interpret", "lower", "compile.pipeline", "profile", "report", "verify", "transform")
+    unneeded = (*(f"nkijit.passes.{part}" for part in parts), "nkijit.sweeps", "nkijit.ir", "scipy")
+    assert not [module for module in loaded if module.startswith(unneeded)]
+
+
 def test_names_exist_on_access() -> None:
     tree = ast.parse(Path(nkijit.__file__).read_text(encoding="utf-8"))
     block = next(n for n in tree.body if isinstance(n, ast.If))
@@ -70,6 +90,7 @@ def test_as_a_module() -> None:
         [sys.executable, "-m", "nkijit", "--version"], capture_output=True, text=True, check=True
     )
     assert made.stdout.startswith("nkijit 0.")
+    assert "\nNKI 0.1 to 0.7 (Neuron SDK 2.27 to 2.33), and neuronxcc.nki\n" in made.stdout
 
 
 def _loaded_by(command: str, folder: Path) -> list[str]:

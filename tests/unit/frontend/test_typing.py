@@ -5,7 +5,7 @@ import pytest
 
 import nkijit as nki
 import nkijit.typing as nt
-from nkijit.tracing.frameworks import ArgumentTypeError
+from nkijit.frameworks.calls import ArgumentTypeError
 
 X = np.zeros((128, 8), np.float32)
 

@@ -14,8 +14,8 @@ import nkijit as nki
 import nkijit.collectives as ncc
 import nkijit.isa as nisa
 import nkijit.language as nl
+from nkijit.frameworks.calls import ArgumentTypeError
 from nkijit.passes.interpret.records.errors import InterpretationError
-from nkijit.tracing.frameworks import ArgumentTypeError
 
 Array = npt.NDArray[Any]
 Groups = list[list[int]]

@@ -79,7 +79,7 @@ def test_a_program_is_verified_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     count = verdicts.LEAST_OPERATIONS
     nkijit.jit(many_copies.func).trace(X, count, True).verify()
     assert len(list(tmp_path.iterdir())) == 1
-    monkeypatch.setattr("nkijit.traced.findings.find_all", _refuse)
+    monkeypatch.setattr("nkijit.passes.verify.passes.find_all", _refuse)
     again = nkijit.jit(many_copies.func).trace(X, count, True)
     assert np.array_equal(again.run(X), X)
     with pytest.raises(AssertionError, match="verified"):

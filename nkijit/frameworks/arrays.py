@@ -13,21 +13,12 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
+from nkijit.frameworks import jax, pytorch
+from nkijit.frameworks.calls import ArgumentTypeError, Array, DeferredCall, no_backward
 from nkijit.host.installed import per_class, text_of
-from nkijit.passes.numerics.storage import STORAGE, dtype_called, dtype_of_array, is_plain
+from nkijit.passes.numerics.storage import dtype_called, dtype_of_array, is_plain
 from nkijit.tracing.dtype_names import as_dtype
-
-Array = npt.NDArray[Any]
-ArrayType = tuple[tuple[int, ...], np.dtype[Any]]
-"""The shape and the NumPy dtype of an array."""
-Run = Callable[..., list[Array]]
-Later = Callable[[Any, Run, Sequence[ArrayType], Sequence[Any]], list[Any]]
-
-
-class ArgumentTypeError(TypeError):
-    """A kernel was called with a value that cannot be an argument."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,19 +46,22 @@ class Framework:
     """
     is_dtype: Callable[[Any, Any], bool]
     """`is_dtype(module, value)`: whether a value is one of the framework's data types."""
+    is_pending: Callable[[Any, Any], bool]
+    """`is_pending(module, array)`: whether the array may have no values yet.
+
+    A transformation such as `jax.jit` or `torch.export` is tracing it, or the framework has to see
+    the call for another reason.
+    """
+    records_gradients: Callable[[Any, Any], bool]
+    """`records_gradients(module, array)`: whether calls on the array need a backward kernel."""
+    later: Callable[[Any, DeferredCall, Sequence[Any]], list[Any]]
+    """`later(module, call, arrays)` has the framework run a call, and returns the results.
+
+    If arrays are pending, the framework runs the call once they have values, and the results are
+    pending, too.
+    """
     immutable: bool = False
     """Whether the framework's arrays are immutable, so that kernels cannot write them."""
-    is_pending: Callable[[Any, Any], bool] = lambda module, array: False
-    """`is_pending(module, array)`: whether a transformation such as `jax.jit` is tracing the array.
-
-    A pending array has no values yet.
-    """
-    later: Later | None = None
-    """`later(module, run, types, arrays)` calls `run` once the pending `arrays` have values.
-
-    `types` are the types of the results. The results are returned at once and are pending, too.
-    None if the framework's arrays are never pending.
-    """
 
     @property
     def loaded(self) -> Any:
@@ -90,10 +84,13 @@ class Framework:
         """Whether the value is an array of this framework without values yet (`is_pending`)."""
         return self.owns(value) and self.is_pending(self.loaded, value)
 
-    def run_later(self, run: Run, types: Sequence[ArrayType], arrays: Sequence[Any]) -> list[Any]:
-        """Return the results of a run that is deferred until pending arrays have values."""
-        assert self.later is not None
-        return self.later(self.loaded, run, types, arrays)
+    def records(self, value: Any) -> bool:
+        """Whether the value is an array whose gradients this framework records."""
+        return self.owns(value) and self.records_gradients(self.loaded, value)
+
+    def run_later(self, call: DeferredCall, arrays: Sequence[Any]) -> list[Any]:
+        """Return the results of a call that the framework runs (`later`)."""
+        return self.later(self.loaded, call, arrays)
 
     def result(self, array: Array) -> Any:
         """Return a kernel's result as an array of the framework."""
@@ -106,112 +103,31 @@ def _packages(kind: type[Any]) -> str:
     return "".join(f" {text_of(base, '__module__')}" for base in kind.__mro__)
 
 
-# ---------------------------------------------------------------- PyTorch
-
-_TORCH_BITS = {1: ("uint8", np.uint8), 2: ("int16", np.int16)}
-"""For each size in bytes, the name of the integer type in PyTorch and the type in NumPy.
-
-Arrays of a type that NumPy lacks (bfloat16, float8) are passed as integers of the same size.
-"""
-
-
-def _from_torch(torch: Any, tensor: Any) -> Array:
-    if tensor.device.type != "cpu":
-        raise ArgumentTypeError(f"is on device {tensor.device}; pass tensor.cpu()")
-    if tensor.layout != torch.strided:
-        raise ArgumentTypeError(f"has layout {tensor.layout}; pass tensor.to_dense()")
-    # If gradients are not recorded, as in autograd.Function.forward, detaching loses nothing.
-    if tensor.requires_grad and torch.is_grad_enabled():
-        raise ArgumentTypeError(
-            "requires grad, and gradients do not flow through kernels; pass tensor.detach(), or "
-            "call the kernel under torch.no_grad() or in a torch.autograd.Function"
-        )
-    stored = STORAGE.get(str(tensor.dtype).removeprefix("torch."))
-    try:
-        if stored is None or stored.isbuiltin == 1:
-            array = cast(Array, tensor.detach().numpy())
-        else:
-            bits, _ = _TORCH_BITS[stored.itemsize]
-            array = tensor.detach().view(getattr(torch, bits)).numpy().view(stored)
-    except (TypeError, RuntimeError) as error:
-        raise ArgumentTypeError(f"cannot be read: {error}") from None
-    if any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)):
-        array.flags.writeable = False  # expanded: elements share memory
-    return array
-
-
-def _to_torch(torch: Any, array: Array) -> Any:
-    if array.dtype.isbuiltin == 1:
-        return torch.from_numpy(array)
-    target = getattr(torch, array.dtype.name, None)
-    if target is None:
-        raise ArgumentTypeError(
-            f"a result is {array.dtype.name}, a data type that PyTorch does not have; return "
-            "another data type, or pass NumPy arrays"
-        )
-    return torch.from_numpy(array.view(_TORCH_BITS[array.dtype.itemsize][1])).view(target)
-
-
-def _is_torch_dtype(torch: Any, value: Any) -> bool:
-    return type(value) is torch.dtype
-
-
-# ---------------------------------------------------------------- JAX
-
-
-def _is_pending(jax: Any, array: Any) -> bool:
-    return isinstance(array, jax.core.Tracer)
-
-
-def _from_jax(jax: Any, array: Any) -> Array:
-    if not _is_pending(jax, array):
-        return np.asarray(array)
-    if not array.ndim:
-        raise ArgumentTypeError(
-            "has no value yet: it is traced by a transformation such as jax.jit, and numbers are "
-            "constants of a kernel; make it a static argument, or pass an array of shape (1, 1)"
-        )
-    # Tracing needs only shape and data type.
-    return np.broadcast_to(np.zeros((), array.dtype), array.shape)
-
-
-def _later_in_jax(
-    jax: Any, run: Run, types: Sequence[ArrayType], arrays: Sequence[Any]
-) -> list[Any]:
-    results = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in types]
-    return jax.pure_callback(run, results, *arrays, vmap_method="sequential")
-
-
-def _to_jax(jax: Any, array: Array) -> Any:
-    return jax.numpy.asarray(array)
-
-
-def _is_jax_dtype(jax: Any, value: Any) -> bool:
-    # The type of jnp.float32 and the others has no public name.
-    return type(value) is type(jax.numpy.float32)
-
-
 _FRAMEWORKS = (
     Framework(
         "PyTorch",
         "torch",
         "Tensor",
         ".to(torch.{})",
-        _from_torch,
-        _to_torch,
-        _is_torch_dtype,
+        pytorch.to_array,
+        pytorch.from_array,
+        pytorch.is_dtype,
+        pytorch.is_pending,
+        pytorch.records_gradients,
+        pytorch.later,
     ),
     Framework(
         "JAX",
         "jax",
         "Array",
         ".astype(jnp.{})",
-        _from_jax,
-        _to_jax,
-        _is_jax_dtype,
+        jax.to_array,
+        jax.from_array,
+        jax.is_dtype,
+        jax.is_pending,
+        jax.records_gradients,
+        jax.later,
         immutable=True,
-        is_pending=_is_pending,
-        later=_later_in_jax,
     ),
 )
 
@@ -241,17 +157,32 @@ def common_framework(values: Iterable[Any]) -> Framework | None:
     return next(iter(found.values()), None)
 
 
-def pending_framework(values: Iterable[Any]) -> Framework | None:
-    """Return the framework that is currently tracing one of these arrays; None if no framework is.
+def deferring_framework(values: Sequence[Any]) -> Framework | None:
+    """Return the framework that has to see a call on these arrays; None if it can run at once.
 
     Raises ArgumentTypeError when two frameworks are mixed.
     """
-    values = tuple(values)
     for value in values:
         framework = framework_of(value)
-        if framework is not None and framework.pending(value):
+        if framework is not None and (framework.pending(value) or framework.records(value)):
             return common_framework(values)
     return None
+
+
+def check_gradients(call: DeferredCall, values: Sequence[Any]) -> None:
+    """Raise ArgumentTypeError for an array whose gradients need a backward kernel.
+
+    Kernels without a backward kernel raise at the call, not later, in the backward pass.
+    """
+    if call.backward is not None:
+        return
+    for (name, _), value in zip(call.inputs, values, strict=False):
+        framework = framework_of(value)
+        if framework is not None and framework.records(value):
+            raise ArgumentTypeError(
+                f"argument '{name}' requires grad, but {no_backward(call.name)}; without "
+                f"gradients, call it under torch.no_grad(), or pass {name}.detach()"
+            )
 
 
 def as_array(name: str, value: Any) -> Array | None:
