@@ -72,8 +72,8 @@ def pages() -> Iterator[tuple[str, str]]:
             "The textual form of instructions in EBNF, derived from their declarations: `[ … ]` is "
             "optional, `{ … }` repeated. The arguments of an instruction may be in any order; the "
             "grammar has the order in which they are printed. Comments (`// …`), locations "
-            "(`loc(…)`), words, numbers and strings are MLIR's; an infinity or NaN is the bits of a "
-            "float32, `0x7F800000`. The pages of the "
+            "(`loc(…)`), words, numbers and strings are MLIR's; an infinity or NaN is the bits "
+            "of a float32, `0x7F800000`. The pages of the "
             "[dialects](dialects/index.md) have examples.",
             "## Structure",
             fenced(_STRUCTURE, "ebnf"),
@@ -98,11 +98,11 @@ _GENERIC = """\
 | text | generic form |
 |---|---|
 | `dst=%t, src=%x` | operands in the declared order: `"nisa.dma_copy"(%t, %x)` |
-| an operand that is not given | a 0 in `operandSegmentSizes`, if the instruction has optional operands |
+| an operand that is not given | a 0 in the property `operandSegmentSizes` |
 | `op0=multiply` | a property: `<{op0 = #nisa.op<multiply>}>` |
 | `reverse0=true`, `value=3`, `value=0.5` | `true`, `3 : i64`, `5.000000e-01 : f64` |
 | `name="a"`, `after=["a"]` | properties `name` and `after` |
-| a kernel's `@name`, `target=` | properties `sym_name` and `target`; the body is a region with one block |
+| a kernel's `@name`, `target=` | properties `sym_name` and `target`; a region |
 | a number operand of a register or constant | `"arith.constant"() <{value = …}> : () -> f32` |
 | no types after an instruction | the types of its operands: `: (memref<…>, memref<…>) -> ()` |"""
 

@@ -37,8 +37,8 @@ def pages() -> Iterator[tuple[str, str]]:
         "reference/targets.md",
         page(
             "# Targets",
-            "The generations in one table, with the numbers that rules and predictions use. Sources "
-            "are the public architecture guides; the launch is measured or estimated "
+            "The generations in one table, with the numbers that rules and predictions use. "
+            "Sources are the public architecture guides; the launch is measured or estimated "
             "([cost model](../how/cost-model.md)).",
             "\n".join([head, f"|---|{'---|' * len(targets)}", *rows]),
             "A kernel's target is the first of `--target`, `@nki.jit(platform_target=…)`, "

@@ -57,9 +57,7 @@ def _pattern(name: str) -> str:
     for token in re.findall(r'"[^"]*"|\w+|[][(){}|]', _productions()[name]):
         if token.startswith('"'):
             found += _SPACE + re.escape(token[1:-1]) + _SPACE
-        elif token in "[(":
-            found += "(?:"
-        elif token == "{":
+        elif token in "[({":
             found += "(?:"
         else:
             found += {"]": ")?", ")": ")", "}": ")*", "|": "|"}.get(
