@@ -13,6 +13,7 @@ from nkijit.discovery.argument_text import RANDOM, Random
 from nkijit.discovery.errors import UsageError
 from nkijit.discovery.selection import checked
 from nkijit.host.array_files import load_array
+from nkijit.host.missing_files import missing_file
 from nkijit.host.output_files import writing
 from nkijit.kernels.arguments import TensorSpec
 from nkijit.kernels.kernel import Kernel
@@ -40,6 +41,8 @@ def named_arrays(inputs: Sequence[str]) -> Iterator[tuple[str, Input]]:
             raise UsageError(f"-i {text}: expected NAME=FILE.npy or FILE.npy")
         try:
             array = RANDOM if path == str(RANDOM) else load_array(path, mapped=True)
+        except FileNotFoundError:
+            raise UsageError(f"-i {text}: {missing_file(path)}") from None
         except (OSError, ValueError) as error:
             raise UsageError(f"-i {text}: cannot read {path}: {error}") from None
         if name in seen:

@@ -9,11 +9,13 @@ from typing import Annotated, Any
 import typer
 
 from nkijit.cli.options import Strict
-from nkijit.cli.selection import Selection
+from nkijit.cli.selection import Other, Selection
 from nkijit.cli.values import Call, Inputs, Seed
 from nkijit.discovery.config import split_kernel
 from nkijit.discovery.errors import UsageError
 from nkijit.discovery.python_files import run_file
+from nkijit.host.missing_files import missing_file
+from nkijit.host.terminal import waiting
 
 
 def bisect(
@@ -34,6 +36,7 @@ def bisect(
         str | None,
         typer.Option("--against", metavar="FILE[:KERNEL]", help="another version of the kernel"),
     ] = None,
+    other: Other,
     float32: Annotated[
         bool, typer.Option("--float32", help="the same kernel with bfloat16 and float8 as float32")
     ] = False,
@@ -45,6 +48,7 @@ def bisect(
     reference function returns the kernel's results, or a dict from names of variables to arrays.
     Exits with 1 when an instruction differs.
     """
+    other.check(against)
     if sum((reference is not None, against is not None, float32)) != 1:
         raise UsageError("give exactly one of --reference, --against and --float32")
     call = Call(kernels, inputs or (), seed)
@@ -52,10 +56,13 @@ def bisect(
         raise UsageError("--reference needs a kernel of a Python file, not IR")
     compared: Any = "float32"
     if reference is not None:
-        compared = _function(reference)(**call.arguments())
+        with waiting(f"running {reference}"):
+            compared = _function(reference)(**call.arguments())
     elif against is not None:
-        compared = replace(call, kernels=kernels.of(against)).record(strict)
-    found = call.record(strict).bisect(compared)
+        compared = replace(call, kernels=other.of(against, kernels)).record(strict)
+    recorded = call.record(strict)
+    with waiting("comparing the runs"):
+        found = recorded.bisect(compared)
     print(found)
     if found:
         raise typer.Exit(1)
@@ -66,7 +73,7 @@ def _function(text: str) -> Any:
     if name is None:
         raise UsageError(f"--reference {text}: expected FILE.py:FUNCTION")
     if not Path(path).is_file():
-        raise UsageError(f"no such file: {path}")
+        raise UsageError(missing_file(path))
     found = getattr(run_file(Path(path)), name, None)
     if not callable(found):
         raise UsageError(f"{path} has no function '{name}'")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +12,7 @@ import typer
 
 from nkijit.cli.selection import FILE_HELP, Selection, Tracing
 from nkijit.discovery.python_files import defines_kernels
+from nkijit.host.terminal import waiting
 
 _LEFT_OUT = frozenset({"__pycache__", "build", "dist", "node_modules", "site-packages", "venv"})
 """Names of folders that are skipped: they contain generated files or other projects' files."""
@@ -30,6 +31,29 @@ class Files(Tracing):
     ]
 
     @property
+    def unreadable(self) -> dict[Path, str]:
+        """The Python files below the given folders that cannot be parsed, with the reason."""
+        folders = (file for file in self.files if Path(file).is_dir())
+        return {path: why for file in folders for path, why in _searched(file).unreadable.items()}
+
+    @property
+    def skipped(self) -> str:
+        """The files and folders below the given folders that are not checked, with reasons."""
+        parts = list[str]()
+        for found in (_searched(file) for file in self.files if Path(file).is_dir()):
+            if found.without:
+                files = "file has" if found.without == 1 else "files have"
+                parts.append(f"{found.without} Python {files} no function under @nki.jit")
+            if found.ir:
+                files = "file is" if found.ir == 1 else "files are"
+                parts.append(f"{found.ir} .mlir {files} checked only by name")
+            parts += [f"{path} cannot be read ({why})" for path, why in found.unreadable.items()]
+            if found.folders:
+                names = sorted({path.name for path in found.folders})
+                parts.append(f"folders were skipped: {', '.join(names)}")
+        return "; ".join(parts)
+
+    @property
     def has_folder(self) -> bool:
         """Whether a folder is among the files."""
         return any(Path(file).is_dir() for file in self.files)
@@ -39,7 +63,7 @@ class Files(Tracing):
         found: dict[str, None] = {}
         for file in self.files:
             if Path(file).is_dir():
-                found.update((str(path), None) for path in _with_kernels(Path(file)))
+                found.update((str(path), None) for path in _searched(file).with_kernels)
             else:
                 found[file] = None
         return [
@@ -48,22 +72,48 @@ class Files(Tracing):
         ]
 
 
-def _with_kernels(folder: Path) -> Iterator[Path]:
-    """Yield the Python files below a folder that define kernels. Does not execute them."""
-    for path in sorted(folder.iterdir()):
-        if path.name.startswith(".") or path.name in _LEFT_OUT:
-            continue
-        if path.is_dir():
-            # Symbolic links may form cycles.
-            if not path.is_symlink():
-                yield from _with_kernels(path)
-        elif path.suffix == ".py" and path.is_file() and _defines_kernels(path):
-            yield path
+@dataclass
+class _Search:
+    """The Python files below a folder. They are not executed."""
+
+    with_kernels: list[Path] = field(default_factory=list[Path])
+    without: int = 0
+    """The number of files that define no kernel."""
+    unreadable: dict[Path, str] = field(default_factory=dict[Path, str])
+    """Files that are not Python, with the reason."""
+    folders: list[Path] = field(default_factory=list[Path])
+    """Folders that were skipped because of their name, or because they are symbolic links."""
+    ir: int = 0
+    """The number of `.mlir` files, which are checked only if they are named."""
+
+    def search(self, folder: Path) -> _Search:
+        """Search a folder and the folders below it."""
+        for path in sorted(folder.iterdir()):
+            if path.is_dir():
+                # Symbolic links may form cycles.
+                if path.name.startswith(".") or path.name in _LEFT_OUT or path.is_symlink():
+                    self.folders.append(path)
+                else:
+                    self.search(path)
+            elif path.suffix == ".mlir":
+                self.ir += 1
+            elif path.suffix == ".py" and path.is_file() and not path.name.startswith("."):
+                self._file(path)
+        return self
+
+    def _file(self, path: Path) -> None:
+        try:
+            defines = defines_kernels(ast.parse(path.read_bytes()))
+        except (OSError, SyntaxError, ValueError, RecursionError) as error:
+            self.unreadable[path] = f"{type(error).__name__}: {error}"
+            return
+        if defines:
+            self.with_kernels.append(path)
+        else:
+            self.without += 1
 
 
-def _defines_kernels(path: Path) -> bool:
-    try:
-        tree = ast.parse(path.read_bytes())
-    except (OSError, SyntaxError, ValueError, RecursionError):
-        return False
-    return defines_kernels(tree)
+@cache
+def _searched(folder: str) -> _Search:
+    with waiting(f"searching {folder} for kernels"):
+        return _Search().search(Path(folder))

@@ -9,6 +9,7 @@ import typer
 from nkijit.cli.options import Output, ScheduleOf
 from nkijit.cli.selection import Selection
 from nkijit.export.source import source_of
+from nkijit.host.terminal import waiting
 from nkijit.passes.compile.pipeline import Schedule
 
 
@@ -30,5 +31,8 @@ def export(
     The file uses the current API, so it can be run on a device. The kernel may be IR, such as the
     output of `nkijit-opt`. With --schedule compiler, the compiler's passes are applied first.
     """
-    launches = [traced.cores(schedule) for traced in kernels.traced()]
-    output.write(source_of(launches, comments=comments, loops=loops))
+    traced_kernels = kernels.traced()
+    with waiting("writing the source"):
+        launches = [traced.cores(schedule) for traced in traced_kernels]
+        text = source_of(launches, comments=comments, loops=loops)
+    output.write(text)

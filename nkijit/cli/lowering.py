@@ -12,6 +12,7 @@ from nkijit.cli.selection import Selection, launched
 from nkijit.dialects.engine.program import ProgramOp, programs_of
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.discovery.errors import UsageError
+from nkijit.host.terminal import waiting
 from nkijit.ir.text import ir_text_of
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.lower.listing import listing
@@ -20,6 +21,12 @@ from nkijit.passes.lower.passes import LOWERING, run_lowering, scheduled
 from nkijit.passes.lower.program import Program
 
 _LOWERING = ", ".join(step.lowering.name for step in LOWERING)
+
+
+_ORDER = (
+    "order of the author; `nkijit profile` and `report` predict the compiler's: --schedule compiler"
+)
+"""The first line of a listing in the author's order."""
 
 
 def list_(
@@ -35,8 +42,15 @@ def list_(
 
     The input may be a kernel, or the output of `nkijit lower`.
     """
-    programs = _programs(kernels, strict=strict, disable_dge=disable_dge, schedule=schedule)
-    output.write(listing_json(programs) if as_json else "\n".join(map(listing, programs)))
+    lowered, scheduled_before = _programs(
+        kernels, strict=strict, disable_dge=disable_dge, schedule=schedule
+    )
+    programs = lowered + scheduled_before
+    with waiting("writing the listing"):
+        text = listing_json(programs) if as_json else "\n".join(map(listing, programs))
+    if lowered and schedule is Schedule.author and not as_json:
+        text = f"{_ORDER}\n{text}"
+    output.write(text)
 
 
 def lower(
@@ -58,14 +72,13 @@ def lower(
     """
     module = _lowerable(kernels)
     steps = run_lowering(module, stop_after)
-    if dump_after_all:
-        output.write(
-            "\n".join(f"// after {s}\n{ir_text_of(module, locations=locations)}" for s in steps)
-        )
-        return
-    for _ in steps:
-        pass
-    output.write(ir_text_of(module, locations=locations))
+    with waiting("lowering"):
+        dumps = [
+            f"// after {step}\n{ir_text_of(module, locations=locations)}" if dump_after_all else ""
+            for step in steps
+        ]
+        text = "\n".join(dumps) if dump_after_all else ir_text_of(module, locations=locations)
+    output.write(text)
 
 
 def _lowerable(kernels: Selection) -> ModuleOp:
@@ -77,14 +90,15 @@ def _lowerable(kernels: Selection) -> ModuleOp:
         traced = kernels.traced()
         module = traced[0].module.clone()
     for kernel in traced:
-        kernel.verify()
+        with waiting(f"checking @{kernel.name}"):
+            kernel.verify()
     return module
 
 
 def _programs(
     kernels: Selection, *, strict: bool | None, disable_dge: bool, schedule: Schedule
-) -> list[Program]:
-    """Return the program of each core, from kernels or from IR that `nkijit lower` printed."""
+) -> tuple[list[Program], list[Program]]:
+    """Return the program of each core: of kernels, and of IR that `nkijit lower` printed."""
     programs = list[ProgramOp]()
     if kernels.is_ir:
         module = kernels.module((KernelOp, ProgramOp))
@@ -95,7 +109,8 @@ def _programs(
             raise UsageError("--schedule does not apply to lowered kernels, whose order is fixed")
     else:
         traced = kernels.traced()
-    lowered = [
-        k.programs(strict=strict, disable_dge=disable_dge, schedule=schedule) for k in traced
-    ]
-    return [p for cores in lowered for p in cores] + [scheduled(p) for p in programs]
+    lowered = list[Program]()
+    for kernel in traced:
+        with waiting(f"lowering @{kernel.name}"):
+            lowered += kernel.programs(strict=strict, disable_dge=disable_dge, schedule=schedule)
+    return lowered, [scheduled(p) for p in programs]

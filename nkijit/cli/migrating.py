@@ -11,9 +11,11 @@ from typing import Annotated
 import typer
 
 from nkijit.cli.app import FOUND
+from nkijit.cli.options import WRITTEN
 from nkijit.discovery.config import split_kernel
 from nkijit.discovery.errors import UsageError
 from nkijit.discovery.option_values import argument_values
+from nkijit.host.missing_files import missing_file
 from nkijit.host.output_files import writing
 from nkijit.host.terminal import show, waiting
 from nkijit.migrate.migration import Migration, migrate_file
@@ -46,6 +48,7 @@ def migrate(
         typer.Option(
             "-o", "--output", metavar="FILE", help="write to this file instead of the terminal"
         ),
+        WRITTEN,
     ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="only print the report and set the exit code")
@@ -70,13 +73,11 @@ def migrate(
             raise UsageError(str(error)) from None
     path, kernel = split_kernel(file)
     if not Path(path).is_file():
-        raise UsageError(f"no such file: {path}")
+        raise UsageError(missing_file(path))
     if not path.endswith(".py"):
         raise UsageError(f"{path} is not a Python file")
     if output is not None and output.exists() and output.samefile(path):
         raise UsageError(f"{output} is the input file: write to another one")
-    if output is not None and not output.absolute().parent.is_dir():
-        raise UsageError(f"no such folder: {output.parent}")
     if json and output is None and not check and not diff:
         raise UsageError("--json prints the report: add -o FILE for the new file, or --check")
     with waiting(f"migrating {path}"):

@@ -11,17 +11,22 @@ from collections.abc import Callable, Iterator
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, cast, get_type_hints
 
 import typer
 
+from nkijit.discovery.errors import UsageError
+from nkijit.host.missing_files import missing_folder
 from nkijit.host.output_files import write_text
 from nkijit.host.terminal import show
 from nkijit.passes.compile.schedules import Schedule
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command in which each parameter that is a group of options becomes its fields."""
+    """Return a command in which each parameter that is a group of options becomes its fields.
+
+    Before it does any work, the command checks that the folders of its output files exist.
+    """
     groups: dict[str, Any] = {}
     parameters: list[Parameter] = []
     for name, parameter in signature(command, eval_str=True).parameters.items():
@@ -32,6 +37,8 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
             parameters.append(parameter.replace(kind=Parameter.KEYWORD_ONLY))
 
     def call(**values: Any) -> None:
+        for parameter in parameters:
+            _check_folders(parameter, values[parameter.name])
         for name, group in groups.items():
             values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
         command(**values)
@@ -41,6 +48,23 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
     wrapped: Any = call
     wrapped.__signature__ = Signature(parameters)
     return call
+
+
+WRITTEN = "written"
+"""Marks options with output files; `typing.Annotated` takes it after `typer.Option`."""
+
+
+def _check_folders(parameter: Parameter, value: Any) -> None:
+    """Raise UsageError if an option has an output file in a folder that does not exist."""
+    marks: tuple[Any, ...] = getattr(parameter.annotation, "__metadata__", ())
+    if WRITTEN not in marks or value is None:
+        return
+    option = marks[0]
+    # Within `Annotated`, the first of typer's declarations is its parameter `default`.
+    name = next(n for n in (option.default, *option.param_decls) if n.startswith("-"))
+    for path in cast(list[Path], value) if isinstance(value, list) else [value]:
+        if message := missing_folder(path):
+            raise UsageError(f"{name} {path}: {message}")
 
 
 def _options(group: Any) -> Iterator[Parameter]:
@@ -93,6 +117,7 @@ class Output:
         typer.Option(
             "-o", "--output", metavar="FILE", help="write to this file instead of the terminal"
         ),
+        WRITTEN,
     ] = None
 
     def write(self, text: str) -> None:

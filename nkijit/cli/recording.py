@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from nkijit.cli.options import Strict
+from nkijit.cli.options import WRITTEN, Strict
 from nkijit.cli.selection import Selection
 from nkijit.cli.values import Call, Inputs, Seed
 from nkijit.host.output_files import write_text
-from nkijit.host.terminal import show
+from nkijit.host.terminal import show, waiting
 from nkijit.traced.kernel import load_record
 
 
@@ -28,6 +28,7 @@ def record(
             metavar="FILE",
             help="file for the recording; FILE.html is a page with the values",
         ),
+        WRITTEN,
     ] = None,
     strict: Strict = None,
 ) -> None:
@@ -41,11 +42,15 @@ def record(
     else:
         recorded = Call(kernels, inputs or (), seed).record(strict)
     if output is None:
-        show(str(recorded))
-    elif output.suffix == ".html":
-        write_text(output, recorded.report())
-    else:
-        recorded.save(output)
+        with waiting("reading the values"):
+            text = str(recorded)
+        show(text)
+        return
+    with waiting(f"writing {output}"):
+        if output.suffix == ".html":
+            write_text(output, recorded.report())
+        else:
+            recorded.save(output)
 
 
 SUFFIX = ".nkirecord"

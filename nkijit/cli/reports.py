@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from nkijit.cli.options import DisableDge, Output, ScheduleOf, Strict
-from nkijit.cli.selection import File, Selection, Tracing, only
+from nkijit.cli.options import WRITTEN, DisableDge, Output, ScheduleOf, Strict
+from nkijit.cli.selection import File, Other, Selection, Tracing, only
 from nkijit.cli.values import SEED, Call, Inputs
 from nkijit.discovery.errors import UsageError
 from nkijit.host.output_files import write_text
@@ -19,6 +19,7 @@ from nkijit.host.terminal import progress_bar, show, show_findings, waiting
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.profile.compare import counts_text, ir_text, profiles_text, queues_text
 from nkijit.passes.profile.profile import Profile
+from nkijit.passes.report.memory.report import MemoryReport
 from nkijit.traced.kernel import TracedKernel
 
 if TYPE_CHECKING:
@@ -72,13 +73,11 @@ def memory(
         raise UsageError("--json and --svg exclude each other")
     traced = kernels.traced()
     # A picture or a JSON document is about one kernel; texts can be concatenated.
-    reports = [t.memory() for t in ([only(traced)] if as_json or as_svg else traced)]
-    if as_json:
-        output.write(reports[0].to_json())
-    elif as_svg:
-        output.write(reports[0].svg())
-    else:
-        output.write("\n".join(map(str, reports)))
+    traced = [only(traced)] if as_json or as_svg else traced
+    form = MemoryReport.to_json if as_json else MemoryReport.svg if as_svg else str
+    with waiting("mapping the memory"):
+        text = "\n".join(form(each.memory()) for each in traced)
+    output.write(text)
 
 
 def profile(
@@ -89,15 +88,18 @@ def profile(
         str | None,
         typer.Option("--against", metavar="FILE[:KERNEL]", help="compare with another kernel"),
     ] = None,
+    other: Other,
     as_json: Annotated[bool, typer.Option("--json", help="print everything as JSON")] = False,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="write a trace for ui.perfetto.dev"),
+        WRITTEN,
     ] = None,
 ) -> None:
     """Predict how long a kernel takes, and why: engines, DMA, critical path, waits."""
     if as_json and against is not None:
         raise UsageError("--json and --against exclude each other")
+    other.check(against)
     traced = kernels.traced()
     if as_json or against is not None or output is not None:
         traced = [only(traced)]
@@ -107,11 +109,11 @@ def profile(
     if as_json:
         print(found[0].to_json(), end="")
     elif against is not None:
-        other = prediction.profile(kernels.of(against).one())
-        for name, shown in (("this", found[0]), ("other", other)):
+        second = prediction.profile(other.of(against, kernels).one())
+        for name, shown in (("this", found[0]), ("other", second)):
             if shown.passed_over:
                 print(f"{name}: {shown.passed_over}")
-        print(profiles_text(found[0], other, ("this", "other")), end="")
+        print(profiles_text(found[0], second, ("this", "other")), end="")
     else:
         print("\n".join(map(str, found)), end="")
 
@@ -126,6 +128,7 @@ def diff(
     ] = "",
     *,
     tracing: Tracing,
+    other: Other,
     prediction: Prediction,
     queues: Annotated[
         bool, typer.Option("--queues", help="also compare the listings of the queues")
@@ -135,30 +138,32 @@ def diff(
 
     The IR is compared as `trace --rolled` prints it: with loops in place of repeated instructions.
     """
-    if not second:
+    if not second and not other.other_arg:
         path, _, names = first.rpartition(":") if "," in first else (first, "", "")
-        one, other = (names or "A,B").split(",")[:2]
+        one, two = (names or "A,B").split(",")[:2]
         raise UsageError(
-            f"diff compares two kernels: nkijit diff {path}:{one} {path}:{other}, and -a for the "
-            "arguments of both"
+            f"diff compares two kernels: nkijit diff {path}:{one} {path}:{two}, and -a for the "
+            "arguments of both; or one kernel with other arguments: -b NAME=VALUE"
         )
-    pair = [tracing.of(file).one() for file in (first, second)]
-    one, other = (
-        t.programs(
-            strict=prediction.strict,
-            disable_dge=prediction.disable_dge,
-            schedule=prediction.schedule,
+    pair = [tracing.of(first).one(), other.of(second or first, tracing).one()]
+    with waiting("lowering both kernels"):
+        one, two = (
+            t.programs(
+                strict=prediction.strict,
+                disable_dge=prediction.disable_dge,
+                schedule=prediction.schedule,
+            )
+            for t in pair
         )
-        for t in pair
-    )
-    for file, programs in ((first, one), (second, other)):
+        texts = [t.text(rolled=True) for t in pair]
+    names = (first, second or f"{first} -b")
+    for file, programs in zip(names, (one, two), strict=True):
         if programs[0].passed_over:
             print(f"{file}: {programs[0].passed_over}")
-    print(counts_text(one, other, (first, second)))
-    texts = [t.text(rolled=True) for t in pair]
-    print(ir_text(texts[0], texts[1], (first, second)))
+    print(counts_text(one, two, names))
+    print(ir_text(texts[0], texts[1], names))
     if queues:
-        print(queues_text(one, other, (first, second)))
+        print(queues_text(one, two, names))
     now, before = (prediction.profile(t) for t in pair[::-1])
     print(profiles_text(now, before, ("second", "first")), end="")
 
@@ -175,6 +180,7 @@ def report(
             metavar="FILE",
             help="file for the page; by default the kernel's name with .html; - is standard output",
         ),
+        WRITTEN,
     ] = None,
     with_values: Annotated[
         bool,
@@ -194,6 +200,7 @@ def report(
             "--against", metavar="FILE[:KERNEL]", help="include another kernel for comparison"
         ),
     ] = None,
+    other: Other,
     open_page: Annotated[bool, typer.Option("--open", help="open the page in the browser")] = False,
 ) -> None:
     """Write an HTML page: source, IR and listing side by side, timeline, profile, memory.
@@ -204,22 +211,25 @@ def report(
     With --record, -i and --seed have the same meaning as for `nkijit run`. No page is written for a
     kernel that cannot be run. The kernel of --against runs on the same arrays.
     """
+    other.check(against)
     if open_page and str(output) == "-":
         raise UsageError("--open needs a page in a file, not on standard output")
     if not with_values and (inputs or seed is not None):
         raise UsageError(f"{'-i' if inputs else '--seed'} needs --record")
     record: TracedRecording | None = None
-    other: TracedKernel | TracedRecording | None = None
+    compared: TracedKernel | TracedRecording | None = None
     if with_values:
         call = Call(kernels, inputs or (), seed or 0)
         with waiting("recording a run"):
             record = call.record(prediction.strict)
             if against is not None:
-                other = replace(call, kernels=kernels.of(against)).record(prediction.strict)
+                compared = replace(call, kernels=other.of(against, kernels)).record(
+                    prediction.strict
+                )
         traced = cast(TracedKernel, record.traced)
     else:
         traced = kernels.one()
-        other = None if against is None else kernels.of(against).one()
+        compared = None if against is None else other.of(against, kernels).one()
     with waiting(f"reporting on {traced.name}"):
         page = traced.report(
             prediction.constants,
@@ -229,7 +239,7 @@ def report(
             schedule=prediction.schedule,
             record=record,
             advise=advise,
-            against=other,
+            against=compared,
         )
     path = Path(f"{traced.name}.html") if output is None else output
     if str(path) == "-":

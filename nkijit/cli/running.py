@@ -13,7 +13,7 @@ from nkijit.cli.arguments import (
     save,
 )
 from nkijit.cli.finding import tell_first_nan
-from nkijit.cli.options import Strict
+from nkijit.cli.options import WRITTEN, Strict
 from nkijit.cli.selection import Selection
 from nkijit.cli.values import Call, Inputs, Seed
 from nkijit.discovery.errors import UsageError
@@ -33,6 +33,7 @@ def run(
             metavar="FILE.npy",
             help="file for a result, in order; results are printed by default",
         ),
+        WRITTEN,
     ] = None,
     kernels: Selection,
     sanitize: Annotated[
@@ -60,15 +61,16 @@ def run(
         os.environ[SANITIZE_VARIABLE] = "1"
     if kernels.is_ir:
         traced = kernels.one()
-        values = call.arrays(traced)
-        _check_outputs(traced, outputs)
         with waiting(f"running {traced.name}"):
+            values = call.arrays(traced)
+            _check_outputs(traced, outputs)
             result = traced.run(*values, strict=strict)
     else:
-        kernel, arguments = call.kernel(strict), call.arguments()
-        if outputs:
-            _check_outputs(kernel.trace(**arguments), outputs)
+        kernel = call.kernel(strict)
         with waiting(f"running {kernel.__name__}"):
+            arguments = call.arguments()
+            if outputs:
+                _check_outputs(kernel.trace(**arguments), outputs)
             result = kernel(**arguments)
     results = result_arrays(result)
     for index, array in enumerate(results):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
@@ -21,6 +21,7 @@ from nkijit.discovery.errors import UsageError
 from nkijit.discovery.option_values import argument_values
 from nkijit.discovery.python_files import STDIN, run_file, run_text
 from nkijit.discovery.selection import Chosen, KernelRequest, chosen_of, the_only
+from nkijit.host.missing_files import missing_file
 from nkijit.host.terminal import waiting
 from nkijit.ir.text import launches_of, load_module, looks_like_ir, parse
 from nkijit.kernels.kernel import Kernel
@@ -83,7 +84,7 @@ class Tracing:
             raise UsageError(f"--deny: {error}") from None
 
     def of(self, file: str) -> Selection:
-        """Return the selection for one of the two files that a command compares.
+        """Return the selection for the first of the two files that a command compares.
 
         The selection of a .mlir file has no options, because the file contains traced kernels.
         """
@@ -91,6 +92,47 @@ class Tracing:
             return Selection(file=file)
         return Selection(
             file=file, arg=self.arg, target=self.target, cores=self.cores, deny=self.deny
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Other:
+    """Options for the second kernel of a comparison."""
+
+    other_arg: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-b",
+            "--other-arg",
+            metavar="NAME=VALUE",
+            help="an argument of the other kernel; with -b, the other kernel has those of -a that "
+            "-b does not replace and that are among its parameters",
+        ),
+    ] = None
+
+    def check(self, against: str | None) -> None:
+        """Raise UsageError for -b without a second kernel."""
+        if self.other_arg and against is None:
+            raise UsageError("-b needs --against")
+
+    def of(self, file: str, first: Tracing) -> Selection:
+        """Return the selection for the second file of a comparison.
+
+        Args:
+            file: the second file.
+            first: the options of the comparison.
+        """
+        if not self.other_arg:
+            return first.of(file)
+        if _is_ir(file):
+            raise UsageError(f"{file} is traced already: -b does not apply")
+        return _Second(
+            file=file,
+            arg=self.other_arg,
+            target=first.target,
+            cores=first.cores,
+            deny=first.deny,
+            shared=argument_values(first.arg or []),
         )
 
 
@@ -120,7 +162,8 @@ class Selection(Tracing):
         kernels = self.with_all_warnings()
         if self.denial if self.is_ir else self.chosen().denial:
             for traced in kernels:
-                stop_at_errors(self.reported(traced.diagnostics))
+                with waiting(f"checking @{traced.name}"):
+                    stop_at_errors(self.reported(traced.diagnostics))
         return kernels
 
     def with_all_warnings(self) -> list[TracedKernel]:
@@ -152,9 +195,13 @@ class Selection(Tracing):
     def all_chosen(self) -> list[Chosen]:
         """Return the kernels of a Python file, or only the kernel that FILE:KERNEL names."""
         path, name = split_kernel(self.file)
-        request = KernelRequest(self.values, self.target, self.cores, self.denial.selectors)
         shown = STDIN if path == STANDARD_INPUT else path
-        return chosen_of(self.python_module, path, name, request, shown=shown)
+        return chosen_of(self.python_module, path, name, self.request, shown=shown)
+
+    @property
+    def request(self) -> KernelRequest:
+        """The options, as a request."""
+        return KernelRequest(self.values, self.target, self.cores, self.denial.selectors)
 
     @cached_property
     def python_module(self) -> ModuleType:
@@ -163,10 +210,11 @@ class Selection(Tracing):
         if path == STANDARD_INPUT:
             return run_text(_stdin())
         if not Path(path).is_file():
-            raise UsageError(f"no such file: {path}")
+            raise UsageError(missing_file(path))
         if not path.endswith(".py"):
             raise UsageError(f"{path} is not a Python file")
-        return run_file(Path(path))
+        with waiting(f"importing {path}"):
+            return run_file(Path(path))
 
     def module(self, kinds: tuple[type[CoreProgram], ...]) -> ModuleOp:
         """Parse the IR and keep only its programs of the given kinds.
@@ -180,7 +228,8 @@ class Selection(Tracing):
         path, name = split_kernel(self.file)
         if self.arg or self.target or self.cores:
             raise UsageError("a .mlir file is traced already: -a, -t and -c do not apply")
-        module = _module_of_stdin() if path == STANDARD_INPUT else load_module(path)
+        with waiting(f"reading {path}"):
+            module = _module_of_stdin() if path == STANDARD_INPUT else load_module(path)
         found: list[str] = []
         for op in list(module.walk()):
             if isinstance(op, CoreProgram):
@@ -192,6 +241,18 @@ class Selection(Tracing):
             near = did_you_mean(name, found) if name else ""
             raise UsageError(f"{path} has no kernel" + (f" '{name}'{near}" if name else ""))
         return module
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Second(Selection):
+    """The second file of a comparison, with arguments of its own."""
+
+    shared: Mapping[str, Any]
+    """The arguments of the first kernel, which apply if the second one has them."""
+
+    @property
+    def request(self) -> KernelRequest:
+        return replace(super().request, shared=self.shared)
 
 
 def launched(module: ModuleOp) -> list[TracedKernel]:

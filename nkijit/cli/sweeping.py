@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from nkijit.cli.options import Output, ScheduleOf
+from nkijit.cli.options import WRITTEN, Output, ScheduleOf
 from nkijit.cli.selection import Selection
 from nkijit.discovery.errors import UsageError
 from nkijit.discovery.option_values import each_once
@@ -131,10 +131,12 @@ def sweep(
         typer.Option(
             "--resume", metavar="FILE", help="store results in this file, and reuse those in it"
         ),
+        WRITTEN,
     ] = None,
     html: Annotated[
         Path | None,
         typer.Option("--html", metavar="FILE", help="write a page with the table and a plot"),
+        WRITTEN,
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print everything as JSON")] = False,
     output: Output,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -16,7 +17,7 @@ from nkijit.cli.selection import Selection
 from nkijit.discovery.errors import UsageError, failure_of
 from nkijit.discovery.python_files import STDIN
 from nkijit.discovery.selection import Chosen, checked, no_kernel
-from nkijit.host.terminal import has_colours, progress_bar, show_findings
+from nkijit.host.terminal import has_colours, progress_bar, show_findings, waiting
 from nkijit.kernels.kernel import Kernel
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.documents import KernelFindings, as_json
@@ -46,10 +47,13 @@ def trace(
     in numbers. All commands accept this form as well.
     """
     found = kernels.with_all_warnings()
-    texts = (t.text(locations=locations, generic=generic, rolled=rolled) for t in found)
+    with waiting("writing the IR"):
+        texts = [t.text(locations=locations, generic=generic, rolled=rolled) for t in found]
     output.write("".join(texts))
     for traced in found:
-        if findings := kernels.reported(traced.diagnostics):
+        with waiting(f"checking @{traced.name}"):
+            findings = kernels.reported(traced.diagnostics)
+        if findings:
             show_findings(findings, sys.stderr)
 
 
@@ -113,9 +117,13 @@ def verify(
     checker = _Checker(portable, nki, tuple(only or ()), fixing=fix)
     try:
         for selection in files.selections() if fix else ():
-            for text in fix_file(selection, checker.found_in):
+            with waiting(f"fixing {selection.file}"):
+                fixed = list(fix_file(selection, checker.found_in))
+            for text in fixed:
                 print(text, file=sys.stderr if form is not None else sys.stdout)
         checker.files(files)
+        if not checker.findings and not (require_arguments and checker.unknown):
+            raise UsageError(checker.nothing(files))
     except Exception as error:
         if form is not None:
             output.write_document(form(checker.findings, failure_of(error), __version__))
@@ -159,6 +167,7 @@ class _Checker:
         self._checked: list[_Checked] = []
         self.unknown: list[Chosen] = []
         """Kernels that were not checked: their arguments are not known."""
+        self._unreadable: Mapping[Path, str] = {}
 
     @property
     def findings(self) -> list[KernelFindings]:
@@ -180,10 +189,12 @@ class _Checker:
 
     def files(self, files: Files) -> None:
         selections = files.selections()
+        self._unreadable = files.unreadable
         several = len(selections) > 1 or files.has_folder
-        with progress_bar("kernels") as update:
+        with progress_bar("checking") as update:
             for done, selection in enumerate(selections):
-                update(done / len(selections))
+                if several:
+                    update(done / len(selections))
                 if selection.is_ir:
                     self._ir(selection)
                     continue
@@ -232,7 +243,10 @@ class _Checker:
             )
 
     def _found(self, chosen: Chosen, values: Mapping[str, Any] | None) -> list[Diagnostic]:
-        kernel = chosen.kernel
+        with waiting(f"checking {chosen.label}"):
+            return self._found_in(chosen.kernel, values)
+
+    def _found_in(self, kernel: Kernel, values: Mapping[str, Any] | None) -> list[Diagnostic]:
         found = list(_portability(kernel, values or {}, self._nki)) if self._portable else []
         if values is None:
             return found
@@ -262,11 +276,31 @@ class _Checker:
             yield lines
         for chosen in self.unknown:
             yield _unknown(chosen)
+        for path, why in self._unreadable.items():
+            yield [line(f"{path}: not checked: {why}")]
         fixes = sum(d.fix is not None for kernel in self.findings for d in kernel.findings)
         if fixes and not self._fixing:
             yield [line(f"{fixes} with a fix: nkijit verify --fix applies it where it helps")]
-        if not self._checked and not self.unknown:
-            yield [line("no kernels")]
+
+    def nothing(self, files: Files) -> str:
+        """Return the message for files of which no kernel was checked."""
+        count, skipped = len(self.unknown), f"; {files.skipped}" if files.skipped else ""
+        if not count:
+            why = "there are no kernels"
+        elif count == 1:
+            why = "the kernel's arguments are not known"
+        else:
+            why = f"the arguments of all {count} kernels are not known"
+        lines = [f"nothing was checked: {why}{skipped}"]
+        lines += [as_text(_unknown(chosen)) for chosen in self.unknown[:_MOST_UNKNOWN]]
+        if count > _MOST_UNKNOWN:
+            names = ", ".join(chosen.label for chosen in self.unknown[_MOST_UNKNOWN:])
+            lines.append(f"for the same reason, not checked: {names}")
+        return "\n".join(lines)
+
+
+_MOST_UNKNOWN = 3
+"""The number of kernels without arguments for which the advice is printed in full."""
 
 
 def _unknown(chosen: Chosen) -> list[Line]:

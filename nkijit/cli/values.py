@@ -12,6 +12,7 @@ import typer
 from nkijit.cli.arguments import arrays_in_order, call_arguments, named_arrays, stored_as
 from nkijit.cli.selection import Selection
 from nkijit.discovery.argument_text import RANDOM, Random
+from nkijit.host.terminal import waiting
 from nkijit.kernels.kernel import Kernel
 from nkijit.passes.diagnostics.errors import stop_at_errors
 from nkijit.testing.inputs import random_inputs
@@ -51,7 +52,8 @@ class Call:
         chosen = self.kernels.chosen()
         kernel = chosen.kernel
         if chosen.denial:
-            stop_at_errors(chosen.reported(kernel.trace(**self.arguments()).diagnostics))
+            with waiting(f"checking {chosen.name}"):
+                stop_at_errors(chosen.reported(kernel.trace(**self.arguments()).diagnostics))
         return kernel if strict is None else kernel.strict(strict)
 
     def arguments(self) -> dict[str, Any]:
@@ -75,5 +77,8 @@ class Call:
         """Run the kernel and record the run."""
         if self.kernels.is_ir:
             traced = self.kernels.one()
-            return traced.record(*self.arrays(traced), strict=strict)
-        return self.kernel(strict).record(**self.arguments())
+            with waiting(f"recording a run of {traced.name}"):
+                return traced.record(*self.arrays(traced), strict=strict)
+        kernel = self.kernel(strict)
+        with waiting(f"recording a run of {kernel.__name__}"):
+            return kernel.record(**self.arguments())

@@ -20,6 +20,7 @@ import typer
 from nkijit.cli.selection import Selection
 from nkijit.discovery.config import FILE, split_kernel
 from nkijit.discovery.errors import UsageError
+from nkijit.host.missing_files import missing_file
 
 _EVERY = 0.3
 """The time between two checks for changed files, in seconds."""
@@ -42,7 +43,7 @@ def watch(
     """
     path, _ = split_kernel(kernels.file)
     if not Path(path).is_file():
-        raise UsageError(f"no such file: {path}")
+        raise UsageError(missing_file(path))
     with tempfile.TemporaryDirectory() as folder:
         page = _Page(Path(folder) / "report.html")
         server = ThreadingHTTPServer(("127.0.0.1", port), _handler(page))

@@ -26,6 +26,7 @@ from typing import Any, NoReturn, cast
 from nkijit.dialects.spelling import did_you_mean
 from nkijit.discovery.python_files import run_file
 from nkijit.host.array_files import load_array
+from nkijit.host.missing_files import missing_file
 from nkijit.kernels.arguments import TensorSpec
 
 
@@ -324,13 +325,15 @@ class _Parser:
         if path.endswith(".npy"):
             try:
                 return load_array(self._folder / path, mapped=True)
+            except FileNotFoundError:
+                self._fail(missing_file(self._folder / path), start, end)
             except (OSError, ValueError) as error:
                 self._fail(f"cannot read {path}: {error}", start, end)
         file, colon, name = path.rpartition(":")
         if not colon or not file.endswith(".py") or not name.isidentifier():
             self._fail("expected @FILE.npy, or @FILE.py:NAME", start, end)
         if not (self._folder / file).is_file():
-            self._fail(f"there is no file {file}", start, end)
+            self._fail(missing_file(self._folder / file), start, end)
         members = vars(run_file(self._folder / file))
         if name not in members:
             known = [each for each in members if not each.startswith("_")]

@@ -9,6 +9,7 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError
 from xdsl.utils.lexer import Span
 
 from nkijit.host.installed import is_library_file
+from nkijit.host.missing_files import missing_file
 from nkijit.ir.parser import InvalidOperation
 from nkijit.passes.diagnostics.documents import Failure
 from nkijit.passes.diagnostics.errors import with_notes
@@ -57,6 +58,8 @@ def _message_of(error: BaseException) -> tuple[str, tuple[Position, ...]]:
         place = Position(error.filename or "", error.lineno or 1, error.offset or 1)
         return "".join(traceback.format_exception_only(error)), (place,) if error.filename else ()
     frames = _user_frames(error)
+    if isinstance(error, FileNotFoundError) and error.filename and not frames:
+        return f"error: {missing_file(error.filename)}", ()
     named = "".join(traceback.format_exception_only(error))
     if not frames:
         return named if is_defect(error) else f"error: {with_notes(error)}", ()

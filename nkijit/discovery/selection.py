@@ -36,6 +36,8 @@ class KernelRequest:
     cores: int | None = None
     deny: tuple[str, ...] = ()
     """Selectors of warnings that count as errors, in addition to the selectors in files."""
+    shared: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Arguments that apply only to kernels with a parameter of this name, below `arguments`."""
 
 
 @dataclass(frozen=True)
@@ -204,7 +206,9 @@ def _chosen(
     kernel = kernel if cores is None else kernel.on_cores(cores)
     target, source = _target(kernel, request.target, entry.target or config.target)
     kernel = kernel.for_target(target) if target else kernel
-    return Chosen(path, name, kernel, source, request.arguments, config, entry, request.deny)
+    shared = {n: v for n, v in request.shared.items() if n in kernel.signature.parameters}
+    requested = {**shared, **request.arguments}
+    return Chosen(path, name, kernel, source, requested, config, entry, request.deny)
 
 
 def _target(

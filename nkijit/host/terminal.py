@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import threading
-import time
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from typing import IO, TYPE_CHECKING, Any
@@ -52,52 +51,99 @@ PATIENCE = 1.0
 
 
 @contextmanager
-def progress_bar(label: str) -> Generator[Callable[[float], None]]:
-    """Show a progress bar on standard error if that is a terminal and the work takes long.
+def waiting(label: str) -> Generator[None]:
+    """Show a spinner on standard error, if that is a terminal and the work takes long.
 
-    Yields a function that takes the completed part of the work, from 0 to 1.
+    Within other work, the label replaces the label of that work until the block ends.
     """
-    started = time.monotonic()
-    with ExitStack() as shown:
-        update: Callable[[float], None] | None = None
-
-        def report_part(part: float) -> None:
-            nonlocal update
-            if update is None and time.monotonic() - started >= PATIENCE:
-                update = _shown_bar(label, shown)
-            if update is not None:
-                update(part)
-
-        yield report_part
-
-
-def _shown_bar(label: str, shown: ExitStack) -> Callable[[float], None]:
-    """Show a progress bar if there is a terminal. Returns the function that updates the bar."""
-    console = _console(stderr=True)
-    if not console.is_terminal:
-        return lambda part: None
-    from rich.progress import Progress
-
-    bar = shown.enter_context(Progress(console=console, transient=True))
-    task = bar.add_task(label, total=1.0)
-    return lambda part: bar.update(task, completed=part)
+    with _display.work(label):
+        yield
 
 
 @contextmanager
-def waiting(label: str) -> Generator[None]:
-    """Show a spinner on a terminal during long work whose progress is unknown."""
-    with ExitStack() as shown:
-        timer = threading.Timer(PATIENCE, _show_spinner, (label, shown))
-        timer.daemon = True
-        timer.start()
+def progress_bar(label: str) -> Generator[Callable[[float], None]]:
+    """Show a progress bar as `waiting` shows a spinner.
+
+    Yields a function that takes the completed part of the work, from 0 to 1.
+    """
+    with _display.work(label):
+        yield _display.update
+
+
+def is_progress_shown() -> bool:
+    """Whether the running code is inside of `waiting` or `progress_bar`."""
+    return bool(_display.labels)
+
+
+class _Display:
+    """The line that shows the progress of this process: the innermost work, and its bar."""
+
+    def __init__(self) -> None:
+        self.labels: list[str] = []
+        self._lock = threading.RLock()
+        self._shown = ExitStack()
+        self._show: Callable[[str, float | None], None] | None = None
+
+    @contextmanager
+    def work(self, label: str) -> Generator[None]:
+        if not _is_main_thread():
+            yield  # work that the main thread waits for, or that a server does
+            return
+        timer = threading.Timer(PATIENCE, self._open) if not self.labels else None
+        self.labels.append(label)
+        self.update(None)
+        if timer is not None:
+            timer.daemon = True
+            timer.start()
         try:
             yield
         finally:
-            timer.cancel()
-            timer.join()
+            self.labels.pop()
+            if timer is None:
+                self.update(None)
+            else:
+                timer.cancel()
+                timer.join()
+                self._show = None
+                self._shown.close()
+
+    def update(self, part: float | None) -> None:
+        """Show the completed part of the innermost work; None if it is unknown."""
+        if not _is_main_thread():
+            return
+        with self._lock:
+            if self._show is not None and self.labels:
+                self._show(self.labels[-1], part)
+
+    def _open(self) -> None:
+        console = _console(stderr=True)
+        if not console.is_terminal:
+            return
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        # Output of the command must not be redirected to standard error.
+        bar = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+            redirect_stdout=False,
+        )
+        with self._lock:
+            self._shown.enter_context(bar)
+            task = bar.add_task(self.labels[-1], total=None)
+
+            def show(label: str, part: float | None) -> None:
+                # `update` cannot make a known total unknown again.
+                bar.tasks[0].total = None if part is None else 1.0
+                bar.update(task, description=label, completed=part or 0.0)
+
+            self._show = show
 
 
-def _show_spinner(label: str, shown: ExitStack) -> None:
-    console = _console(stderr=True)
-    if console.is_terminal:
-        shown.enter_context(console.status(label))
+def _is_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
+_display = _Display()

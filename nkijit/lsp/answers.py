@@ -9,6 +9,7 @@ from pygls.workspace import TextDocument
 
 from nkijit.lsp.facts import Analysis, KernelView, LineTime, Problem
 from nkijit.lsp.places import Places, location_of, uri_of
+from nkijit.lsp.renaming import check_name, occurrences
 from nkijit.passes.profile.units import percent, time_text
 
 SHOW_IR = "nkijit.ir"
@@ -194,6 +195,58 @@ def code_actions_of(
     if ir_of_line(analysis, line) is not None:
         found.append(ir_command("Show the IR of this line", document.uri, line))
     return found
+
+
+_KINDS = {
+    "function": types.CompletionItemKind.Function,
+    "word": types.CompletionItemKind.EnumMember,
+    "module": types.CompletionItemKind.Module,
+    "argument": types.CompletionItemKind.Field,
+    "variable": types.CompletionItemKind.Variable,
+    "method": types.CompletionItemKind.Method,
+}
+
+
+def completions_of(text: str, line: int, column: int) -> types.CompletionList:
+    """Return the completions at a place: names of the API, arguments, their values, variables.
+
+    Args:
+        text: the document.
+        line: the line of the place, counted from 1.
+        column: the column of the place, counted from 1, in characters.
+    """
+    from nkijit.lsp.completion import candidates
+
+    items = [
+        types.CompletionItem(
+            each.text,
+            kind=_KINDS[each.kind],
+            detail=each.detail or None,
+            documentation=each.documentation or None,
+            sort_text=f"{each.rank} {each.text}",
+        )
+        for each in candidates(text, line, column)
+    ]
+    return types.CompletionList(False, items)
+
+
+def renamed_range(document: TextDocument, position: types.Position) -> types.Range:
+    """Return the range of the variable at a position. Raises RenameError if it has none."""
+    places = Places.of(document)
+    line, column = position.line + 1, places.column(position)
+    found = occurrences(document.path, document.source, line, column)
+    here = (s for s in found if s.start.line == line and s.start.column <= column <= s.end_column)
+    return places.range(next(here))
+
+
+def renamed(document: TextDocument, position: types.Position, new: str) -> types.WorkspaceEdit:
+    """Return the edit that renames the variable at a position. Raises RenameError."""
+    places = Places.of(document)
+    line, column = position.line + 1, places.column(position)
+    found = occurrences(document.path, document.source, line, column)
+    check_name(document.source, found, new)
+    edits = [types.TextEdit(places.range(span), new) for span in found]
+    return types.WorkspaceEdit(changes={document.uri: edits})
 
 
 def _empty(position: types.Position) -> types.Range:

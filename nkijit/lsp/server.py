@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 from pygls.workspace import TextDocument
 
@@ -21,14 +22,18 @@ from nkijit.lsp.answers import (
     SHOW_IR,
     code_actions_of,
     code_lenses_of,
+    completions_of,
     diagnostic_of,
     hover_of,
     inlay_hints_of,
     ir_of_line,
+    renamed,
+    renamed_range,
 )
 from nkijit.lsp.facts import Analysis
 from nkijit.lsp.places import Places, uri_of
 from nkijit.lsp.process import Run
+from nkijit.lsp.renaming import RenameError
 from nkijit.lsp.settings import Settings, settings_of
 from nkijit.lsp.syntax import is_about_kernels, syntax_problem
 from nkijit.version import __version__
@@ -306,6 +311,29 @@ def _server(folder: Path) -> NkiServer:
         column = Places.of(document).column(params.position)
         known, line = server.known(document.uri), params.position.line + 1
         return await asyncio.to_thread(hover_of, document.source, line, column, known)
+
+    @feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions([".", "(", "=", ","]))
+    async def _(params: types.CompletionParams) -> types.CompletionList:
+        document = server.document(params.text_document.uri)
+        column = Places.of(document).column(params.position)
+        line = params.position.line + 1
+        return await asyncio.to_thread(completions_of, document.source, line, column)
+
+    @feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
+    def _(params: types.PrepareRenameParams) -> types.Range | None:
+        document = server.document(params.text_document.uri)
+        try:
+            return renamed_range(document, params.position)
+        except RenameError:
+            return None
+
+    @feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
+    def _(params: types.RenameParams) -> types.WorkspaceEdit:
+        document = server.document(params.text_document.uri)
+        try:
+            return renamed(document, params.position, params.new_name)
+        except RenameError as error:
+            raise JsonRpcInvalidParams(str(error)) from None
 
     @feature(types.TEXT_DOCUMENT_INLAY_HINT)
     async def _(params: types.InlayHintParams) -> list[types.InlayHint]:

@@ -16,6 +16,7 @@ from nkijit.discovery.errors import UsageError
 from nkijit.discovery.option_values import argument_values
 from nkijit.discovery.python_files import run_file, run_text
 from nkijit.discovery.selection import Chosen, KernelRequest, chosen_of, the_only
+from nkijit.host.missing_files import missing_file
 from nkijit.ir.text import launches_of, load_module, looks_like_ir, parse
 from nkijit.passes.diagnostics.source_text import hold_text
 from nkijit.traced.kernel import TracedKernel
@@ -69,7 +70,7 @@ class Question:
         if self.source is not None:
             return run_text(self.source, SOURCE)
         if not Path(self.path).is_file():
-            raise UsageError(f"no such file: {self.path} (in {Path.cwd()})")
+            raise UsageError(f"{missing_file(self.path)} (in {Path.cwd()})")
         if not self.path.endswith(".py"):
             raise UsageError(f"{self.path} is neither a Python file nor IR (.mlir)")
         return run_file(Path(self.path))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import json
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -19,6 +21,7 @@ from nkijit.mcp import answers, outputs
 from nkijit.mcp.answers import Answer, Page, Refusal, answered
 from nkijit.mcp.outputs import form
 from nkijit.mcp.questions import Question
+from nkijit.mcp.resources import add_resources
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.version import __version__
 
@@ -39,6 +42,9 @@ hardware; `explain` describes a rule or an instruction; `run` computes results o
 the IR; `diff` compares two kernels. Tools need a file, or its text as `source`, and the kernel's \
 arguments, unless the file gives them (@nkijit.example) or they have defaults. Files are run."""
 
+_EXAMPLE = {"file": "kernel.py:softmax", "arguments": {"x": "128x512:bfloat16"}}
+"""The arguments of most tools, for their descriptions."""
+
 _MOST_LINES, _MOST_ITEMS = 1000, 100
 
 File = Annotated[
@@ -56,6 +62,10 @@ Arguments = Annotated[
         "flag=true for a value, mode='fast' for a string, x=@x.npy for an array; or an object: "
         '{"x": "128x512:bfloat16", "scale": 2.0, "flag": true, "mode": "\'fast\'"}'
     ),
+]
+SecondArguments = Annotated[
+    list[str] | dict[str, Any] | None,
+    Field(description="the arguments of the second kernel, by default those of the first"),
 ]
 Target = Annotated[str | None, Field(description="trn1, trn2 or trn3; by default trn3")]
 Cores = Annotated[int | None, Field(description="number of cores, 1 or 2")]
@@ -98,7 +108,7 @@ def _wrong_arguments(error: ValidationError, known: dict[str, Any]) -> list[str]
         name = str(each["loc"][0])
         if each["type"] == "missing":
             text = "is missing"
-        elif name == "arguments":
+        elif name in ("arguments", "second_arguments"):
             text = f"is {described(each['input'])}; {_FORMS_OF_ARGUMENTS}"
         else:
             wanted = each["msg"].removeprefix("Input should be ").partition(",")[0]
@@ -124,19 +134,24 @@ def server_of(limits: Limits) -> MCPServer[Any]:
     )
     call = _Caller(limits)
 
-    def tool(title: str, executes: bool = True) -> Any:
+    def tool(title: str, example: dict[str, Any], executes: bool = True) -> Any:
         # Tools execute files, which may have any effect: the hints let clients ask the user first.
         hints = ToolAnnotations(title=title, read_only_hint=not executes, open_world_hint=executes)
-        return server.tool(title=title, annotations=hints)
 
-    @tool("Kernels of a file")
+        def declared(function: Any) -> Any:
+            text = f"{inspect.getdoc(function)}\n\nExample: {json.dumps(example)}"
+            return server.tool(title=title, description=text, annotations=hints)(function)
+
+        return declared
+
+    @tool("Kernels of a file", {"file": "kernel.py"})
     async def list_kernels(
         file: File = None, source: Source = None
     ) -> Annotated[CallToolResult, form(outputs.Kernels)]:
         """List the kernels of a file, with their arguments."""
         return await call(answers.list_kernels, Question(file, source))
 
-    @tool("IR of a kernel")
+    @tool("IR of a kernel", {**_EXAMPLE, "rolled": True})
     async def trace(
         file: File = None,
         source: Source = None,
@@ -157,7 +172,7 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         question = _question(file, source, kernel, arguments, target, cores)
         return await call(answers.trace, question, rolled, locations, Page(first, limit))
 
-    @tool("Findings of a kernel")
+    @tool("Findings of a kernel", _EXAMPLE)
     async def verify(
         file: File = None,
         source: Source = None,
@@ -172,7 +187,7 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         question = _question(file, source, kernel, arguments, target, cores)
         return await call(answers.verify, question, Page(first, limit))
 
-    @tool("Rules, instructions and functions", executes=False)
+    @tool("Rules, instructions and functions", {"name": "nisa.activation"}, executes=False)
     async def explain(
         name: Annotated[
             str,
@@ -187,7 +202,7 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         """Explain a rule, an instruction or a function."""
         return await call(answers.explain, name, Page(first, limit))
 
-    @tool("Results of a kernel")
+    @tool("Results of a kernel", {**_EXAMPLE, "seed": 1})
     async def run(
         file: File = None,
         source: Source = None,
@@ -204,7 +219,7 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         question = _question(file, source, kernel, arguments, target, cores)
         return await call(answers.run, question, seed)
 
-    @tool("Predicted time of a kernel")
+    @tool("Predicted time of a kernel", _EXAMPLE)
     async def profile(
         file: File = None,
         source: Source = None,
@@ -220,7 +235,15 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         question = _question(file, source, kernel, arguments, target, cores)
         return await call(answers.profile, question, schedule.value, Page(first, limit))
 
-    @tool("Comparison of two kernels")
+    @tool(
+        "Comparison of two kernels",
+        {
+            "first_file": "kernel.py:softmax",
+            "second_file": "kernel.py:softmax",
+            "arguments": {"x": "128x512:bfloat16"},
+            "second_arguments": {"x": "128x512:float32"},
+        },
+    )
     async def diff(
         first_file: File = None,
         first_source: Source = None,
@@ -228,6 +251,7 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         second_source: Source = None,
         kernel: Name = None,
         arguments: Arguments = None,
+        second_arguments: SecondArguments = None,
         target: Target = None,
         cores: Cores = None,
         schedule: Scheduled = Schedule.compiler,
@@ -235,13 +259,12 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         limit: LineLimit = 200,
     ) -> Annotated[CallToolResult, form(outputs.Difference)]:
         """Compare two kernels: instructions, IR, memory, predicted time."""
-        one, other = (
-            _question(file, source, kernel, arguments, target, cores)
-            for file, source in ((first_file, first_source), (second_file, second_source))
-        )
+        one = _question(first_file, first_source, kernel, arguments, target, cores)
+        others = arguments if second_arguments is None else second_arguments
+        other = _question(second_file, second_source, kernel, others, target, cores)
         return await call(answers.diff, one, other, schedule.value, Page(first, limit))
 
-    @tool("Suggestions for a faster kernel")
+    @tool("Suggestions for a faster kernel", _EXAMPLE)
     async def advise(
         file: File = None,
         source: Source = None,
@@ -256,7 +279,7 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         question = _question(file, source, kernel, arguments, target, cores)
         return await call(answers.advise, question, Page(first, limit))
 
-    @tool("Cost of a kernel")
+    @tool("Cost of a kernel", _EXAMPLE)
     async def cost(
         file: File = None,
         source: Source = None,
@@ -270,6 +293,7 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         question = _question(file, source, kernel, arguments, target, cores)
         return await call(answers.cost, question, schedule.value)
 
+    add_resources(server)
     return server
 
 

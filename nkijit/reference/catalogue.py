@@ -188,6 +188,14 @@ def explain_instruction(name: str) -> str:
     return "\n".join((_filled(facts_of(op)), _filled(arguments_of(op))))
 
 
+def list_instructions() -> str:
+    """Return one line per instruction: its name and its effect."""
+    operations = sorted((*INSTRUCTIONS, *COLLECTIVES), key=lambda op: op.name)
+    width = max(len(op.name) for op in operations) + 2
+    lines = (f"{op.name:<{width}}{' '.join((op.__doc__ or '').split())}" for op in operations)
+    return "\n".join(lines) + "\n"
+
+
 def facts_of(op: type[NisaOp]) -> list[tuple[str, str]]:
     """Return pairs (label, text) from an instruction's declaration: engines, rules, costs, …"""
     spec = op.SPEC

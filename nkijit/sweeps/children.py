@@ -7,18 +7,22 @@ thread therefore runs the task in a child process, on this machine or in a worke
 from __future__ import annotations
 
 import atexit
+import importlib
 import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
 from nkijit.host.processes.channels import EndedError, Send
-from nkijit.host.processes.spawns import Spawned
+from nkijit.host.processes.copies import can_copy, copies
+from nkijit.host.processes.spawns import Serving, Spawned
 
 _REST = 60.0
 """The idle time after which a process exits, in seconds."""
 _STALE = 50.0
 """The idle time after which a process gets no more tasks, in seconds: it may be about to exit."""
+_MOST_COPIES = 8
+"""The largest number of copies of this process; the other processes are started when needed."""
 _MODULES = ("nkijit.sweeps.worker", "nkijit.traced.predictions", "nkijit.traced.runs")
 """The modules that child processes, but not the parent, import before their first task."""
 
@@ -28,10 +32,19 @@ class Children:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._idle: list[tuple[Spawned, float]] = []
+        self._idle: list[tuple[Serving, float]] = []
         """The idle processes, each with the time at which its last task ended."""
-        self._all: set[Spawned] = set()
+        self._all: set[Serving] = set()
         self._is_over = False
+
+    def prepare(self, count: int) -> None:
+        """Start child processes as copies of this one, where that is safe."""
+        if can_copy():
+            for module in _MODULES:
+                importlib.import_module(module)
+        for child in copies(min(count, _MOST_COPIES), _REST):
+            self._all.add(child)
+            self._idle.append((child, time.monotonic()))
 
     def call(
         self, function: Callable[..., Any], arguments: tuple[Any, ...], seconds: float | None
@@ -57,7 +70,7 @@ class Children:
             return result
         raise result
 
-    def _idle_or_new(self) -> Spawned:
+    def _idle_or_new(self) -> Serving:
         with self._lock:
             while self._idle and not self._is_over:
                 child, rested = self._idle.pop()
@@ -70,7 +83,7 @@ class Children:
             self._all.add(child)
         return child
 
-    def _forget(self, child: Spawned) -> None:
+    def _forget(self, child: Serving) -> None:
         child.end()
         with self._lock:
             self._all.discard(child)

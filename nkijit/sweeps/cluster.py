@@ -84,7 +84,7 @@ def _client(address: str) -> Generator[Any]:
         distributed: Any = importlib.import_module("distributed")
     except ImportError:
         raise MissingDependencyError(
-            "a scheduler of Dask needs distributed: pip install nkijit[dask]"
+            "a scheduler of Dask needs distributed: pip install 'nkijit[dask]'"
         ) from None
     try:
         client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)

@@ -90,7 +90,7 @@ def _cloudpickle() -> Any:
         return importlib.import_module("cloudpickle")
     except ImportError:
         raise MissingDependencyError(
-            "sweeps take kernels to other processes with cloudpickle: pip install nkijit[sweep]"
+            "sweeps take kernels to other processes with cloudpickle: pip install 'nkijit[sweep]'"
         ) from None
 
 

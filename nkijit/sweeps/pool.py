@@ -89,6 +89,7 @@ def workers_of(
         return
     count = count or _processors()
     children = Children()
+    children.prepare(count)
 
     def submit(function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         return threads.submit(children.call, function, arguments, timeout)

@@ -34,7 +34,7 @@ except ImportError as error:
     if (error.name or "").partition(".")[0] != "optuna":
         raise
     raise MissingDependencyError(
-        "samplers are those of Optuna: pip install nkijit[optuna]"
+        "samplers are those of Optuna: pip install 'nkijit[optuna]'"
     ) from None
 
 _OWNER = "nkijit"

@@ -70,7 +70,7 @@ def sweep(
         schedule: as for `nkijit.cost`.
         executor: runs the variants: by default, processes of this machine; or any executor,
             including that of a Dask client; or the address of a Dask scheduler,
-            `"tcp://10.0.0.1:8786"` (`pip install nkijit[dask]`). The kernel and its arguments are
+            `"tcp://10.0.0.1:8786"` (`pip install 'nkijit[dask]'`). The kernel and its arguments are
             sent by value.
         workers: the number of concurrent variants; by default, one per processor.
         timeout: the time limit of a variant in seconds. A variant that exceeds the limit is a
@@ -78,7 +78,7 @@ def sweep(
         store: a file to which each result is written as soon as it is known. A later sweep reuses
             the results in the file while kernel, arguments and nkijit are the same.
         sampler: chooses the variants: an Optuna sampler, or its name: "tpe", "random", "cmaes",
-            "nsgaii", "qmc", "gp", … (`pip install nkijit[optuna]`). Without a sampler, the whole
+            "nsgaii", "qmc", "gp", … (`pip install 'nkijit[optuna]'`). Without a sampler, the whole
             grid is evaluated.
         trials: the number of variants that the sampler chooses, over all runs on its storage.
         storage: the storage of the Optuna study: a URL (`"sqlite:///x.db"`), a journal file, or an
@@ -92,7 +92,7 @@ def sweep(
         SamplerError: the sampler is unusable.
         ClusterError: the scheduler is unusable.
         UsageError: the kernel does not have such arguments.
-        ImportError: cloudpickle (`pip install nkijit[sweep]`), Dask or Optuna is missing.
+        ImportError: cloudpickle (`pip install 'nkijit[sweep]'`), Dask or Optuna is missing.
 
     Example:
 

@@ -36,7 +36,7 @@ def filecheck(
         AssertionError: a check fails. The message has the output of `filecheck`, the failed check,
             and the text around the last match.
         ValueError: `checks` has no check, or a malformed one.
-        ImportError: filecheck is missing (`pip install nkijit[testing]`).
+        ImportError: filecheck is missing (`pip install 'nkijit[testing]'`).
 
     Example:
 

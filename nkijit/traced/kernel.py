@@ -377,7 +377,7 @@ class TracedKernel:
 
     @property
     def backend(self) -> BackendReport:
-        """The backend of the next run: NumPy, or native code (`pip install nkijit[native]`).
+        """The backend of the next run: NumPy, or native code (`pip install 'nkijit[native]'`).
 
         `NKIJIT_BACKEND` in the environment selects the backend. `auto`, the default, compiles
         native code in the background from the third run on, `native` before the first run, `numpy`

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from docs._site.reference import api, commands, instructions, rules, textual
+from docs._site.reference import api, commands, grammar, instructions, rules, targets, textual
 from docs._site.reference.violations import violations
 
 
@@ -15,4 +15,6 @@ def generated_pages() -> Iterator[tuple[str, str]]:
     yield from rules.pages(found)
     yield from commands.pages()
     yield from textual.pages()
+    yield from grammar.pages()
+    yield from targets.pages()
     yield from api.pages()

@@ -19,9 +19,9 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from types import FrameType
-from typing import IO, Any
+from typing import IO, Any, NoReturn, Protocol
 
-from nkijit.host.processes.channels import EndedError, OutOfTimeError, ending_of
+from nkijit.host.processes.channels import EndedError, OutOfTimeError, Send, ending_of
 
 MISSING: str | None = (
     "on this system, memoryLimit has no effect, and child processes of a file are not ended with it"
@@ -33,29 +33,38 @@ _GRACE = 5.0
 """The time in seconds within which a process must end after it has closed its output."""
 
 
-class Spawned:
-    """A process that imports modules and then runs one task after the other.
+class Process(Protocol):
+    """The methods of `subprocess.Popen` that are used here."""
+
+    pid: int
+
+    def poll(self) -> int | None:
+        """Return the exit code; None while the process runs."""
+        ...
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for the end and return the exit code. Raises subprocess.TimeoutExpired."""
+        ...
+
+    def kill(self) -> None:
+        """End the process at once."""
+        ...
+
+
+class Serving:
+    """A process that runs one task after the other.
 
     Args:
-        modules: the modules to import at the start.
-        rest: the idle time after which the process ends, in seconds; None waits for ever.
+        process: the process, which calls `work`.
+        sent: the stream from which it reads tasks.
+        found: the stream to which it writes results.
     """
 
-    def __init__(self, modules: Sequence[str], rest: float | None = None):
-        code = _CODE.format(path=sys.path, module=__name__, modules=list(modules), rest=rest)
-        options: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        if sys.platform == "win32":  # Ctrl-C in a terminal must reach only the parent process
-            options["creationflags"] = subprocess.CREATE_NEW_PROCESS_GROUP
-        else:
-            options["process_group"] = 0
-        self._process = subprocess.Popen([sys.executable, "-c", code], **options)
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._sent = self._process.stdin
+    def __init__(self, process: Process, sent: IO[bytes], found: IO[bytes]):
+        self._process, self._sent = process, sent
         # A thread reads: not every system can wait for a pipe with a timeout.
         self._found: queue.SimpleQueue[tuple[Any] | None] = queue.SimpleQueue()
-        args = (self._process.stdout, self._found)
-        threading.Thread(target=_read, args=args, daemon=True).start()
+        threading.Thread(target=_read, args=(found, self._found), daemon=True).start()
 
     @property
     def is_alive(self) -> bool:
@@ -65,7 +74,7 @@ class Spawned:
     def do(self, task: Callable[..., None], *args: Any) -> None:
         """Run `task(send, *args)` in the process. Raises EndedError."""
         try:
-            _write(self._sent, (task, args))
+            write(self._sent, (task, args))
         except OSError:
             raise EndedError(self._ending()) from None
 
@@ -105,7 +114,28 @@ class Spawned:
             self._sent.close()
 
 
-def _write(stream: IO[bytes], value: object) -> None:
+class Spawned(Serving):
+    """A new process of Python, which imports modules and then runs tasks.
+
+    Args:
+        modules: the modules to import at the start.
+        rest: the idle time after which the process ends, in seconds; None waits for ever.
+    """
+
+    def __init__(self, modules: Sequence[str], rest: float | None = None):
+        code = _CODE.format(path=sys.path, module=__name__, modules=list(modules), rest=rest)
+        options: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        if sys.platform == "win32":  # Ctrl-C in a terminal must reach only the parent process
+            options["creationflags"] = subprocess.CREATE_NEW_PROCESS_GROUP
+        else:
+            options["process_group"] = 0
+        process = subprocess.Popen([sys.executable, "-c", code], **options)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        super().__init__(process, process.stdin, process.stdout)
+
+
+def write(stream: IO[bytes], value: object) -> None:
     stream.write(pickle.dumps(value))
     stream.flush()
 
@@ -120,7 +150,7 @@ def _read(stream: IO[bytes], found: queue.SimpleQueue[tuple[Any] | None]) -> Non
 
 def serve(modules: Sequence[str], rest: float | None) -> None:
     """Run tasks in the process until its standard input ends."""
-    tasks, send = os.fdopen(os.dup(0), "rb"), partial(_write, os.fdopen(os.dup(1), "wb"))
+    tasks, send = os.fdopen(os.dup(0), "rb"), partial(write, os.fdopen(os.dup(1), "wb"))
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1):
         os.dup2(nothing, stream)
@@ -128,6 +158,17 @@ def serve(modules: Sequence[str], rest: float | None) -> None:
         os.dup2(2, 1)  # kernels' prints are not output of the command
     for module in modules:
         importlib.import_module(module)
+    work(tasks, send, rest)
+
+
+def work(tasks: IO[bytes], send: Send, rest: float | None) -> NoReturn:
+    """Run the tasks of a stream until it ends, then end this process.
+
+    Args:
+        tasks: the stream.
+        send: sends an object to the process that writes the tasks.
+        rest: see `Spawned`.
+    """
     with suppress(EOFError):
         while True:
             leaving = threading.Timer(rest or 0.0, os._exit, (0,))

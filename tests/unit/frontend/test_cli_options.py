@@ -9,6 +9,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from nkijit.cli.app import COMMANDS, app, whole
 from nkijit.cli.options import Output, with_options
 
 
@@ -71,3 +72,23 @@ def test_text_goes_to_the_terminal_or_to_a_file(tmp_path, capsys):
     Output(output=tmp_path / "file").write_document({"µ": 1})
     assert (tmp_path / "file").read_text(encoding="utf-8") == '{\n  "µ": 1\n}\n'
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_missing_folder_of_an_output_file_is_an_error(name, tmp_path):
+    params = {option.opts[-1]: option for option in whole(name).params}
+    outputs = [option for option in ("--output", "--html", "--resume") if option in params]
+    assert outputs or name in {"bisect", "diff", "explain", "lsp", "mcp", "watch"}
+    needed = {"--space": "t=1,2"}
+    words = [w for option, value in needed.items() if option in params for w in (option, value)]
+    words += ["kernel.py"] if name != "lit-config" else []
+    for option in outputs:
+        file = str(tmp_path / "none" / "file")
+        result = CliRunner().invoke(app, [name, *words, option, file])
+        assert result.exit_code == 2
+        assert "no such folder" in result.output
+
+
+def test_a_check_of_nothing_fails(tmp_path):
+    (tmp_path / "empty.py").write_text("", encoding="utf-8")
+    assert CliRunner().invoke(app, ["verify", str(tmp_path)]).exit_code == 2

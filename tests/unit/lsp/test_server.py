@@ -152,6 +152,30 @@ def test_fixes_are_code_actions(editor: Editor, tmp_path: Path):
     assert editor.problems(uri) == []
 
 
+def test_completion(editor: Editor, tmp_path: Path):
+    """In a text that does not parse."""
+    text = KERNEL.replace("nl.store(out, tile)", "nisa.tensor_copy(dst=tile, src=")
+    uri = editor.open(tmp_path / "typing.py", text)
+    column = len(text.splitlines()[STORE])
+    items = {item.label: item for item in editor.completions(uri, STORE, column).items}
+    assert items["tile"].kind == types.CompletionItemKind.Variable
+    assert items["tile"].detail == "nl.load(x)"
+    assert editor.initialized.capabilities.completion_provider.trigger_characters
+
+
+def test_renaming(editor: Editor, tmp_path: Path):
+    uri = editor.open(tmp_path / "names.py", KERNEL)
+    edits = editor.rename(uri, LOAD, 5, "block").changes[uri]
+    assert len(edits) == KERNEL.count("tile")
+    assert {edit.new_text for edit in edits} == {"block"}
+    lines = KERNEL.splitlines()
+    for edit in edits:
+        start, end = edit.range.start, edit.range.end
+        assert lines[start.line][start.character : end.character] == "tile"
+    with pytest.raises(Exception, match="the file uses 'out' already"):
+        editor.rename(uri, LOAD, 5, "out")
+
+
 def test_a_project_says_target_and_arguments(editor: Editor, tmp_path: Path):
     (tmp_path / "pyproject.toml").write_text(
         '[tool.nkijit]\ntarget = "trn2"\n'

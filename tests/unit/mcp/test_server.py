@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -430,3 +431,45 @@ def test_without_the_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mcp", None)
     with pytest.raises(UsageError, match=r"pip install 'nkijit\[mcp\]'"):
         mcp()
+
+
+SOFTMAX = """\
+import nkijit as nki
+import nkijit.isa as nisa
+import nkijit.language as nl
+
+
+@nki.jit
+def softmax(x):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.load(x)
+    nl.store(out, nl.softmax(tile, axis=1))
+    return out
+"""
+
+
+def test_examples_of_tools_work(tmp_path: Path) -> None:
+    (tmp_path / "kernel.py").write_text(SOFTMAX)
+    with Agent(tmp_path) as agent:
+        tools = agent.tools()
+        for name, tool in tools.items():
+            arguments = json.loads(example_of(tool))
+            jsonschema.validate(arguments, tool.input_schema)
+            agent.ask(name, **arguments)
+        _, text = agent.ask("diff", **json.loads(example_of(tools["diff"])))
+    assert "bf16" in text
+
+
+def example_of(tool: Any) -> str:
+    return str(tool.description).partition("\n\nExample: ")[2]
+
+
+def test_resources(tmp_path: Path) -> None:
+    with Agent(tmp_path) as agent:
+        assert {"nkijit://rules", "nkijit://instructions"} <= agent.resources()
+        assert "both-in-psum" in agent.read("nkijit://rules")
+        assert agent.read("nkijit://rules/both-in-psum").startswith("### both-in-psum")
+        assert "nisa.activation " in agent.read("nkijit://instructions")
+        assert "scalar" in agent.read("nkijit://instructions/nisa.activation")
+        with pytest.raises(Exception, match="no-such"):
+            agent.read("nkijit://rules/no-such")

@@ -43,6 +43,14 @@ class Agent:
     def tools(self) -> dict[str, Tool]:
         return {tool.name: tool for tool in self._portal.call(self.client.list_tools).tools}
 
+    def resources(self) -> set[str]:
+        """The addresses of the resources, without templates."""
+        return {str(each.uri) for each in self._portal.call(self.client.list_resources).resources}
+
+    def read(self, uri: str) -> str:
+        (content,) = self._portal.call(self.client.read_resource, uri).contents
+        return content.text
+
     def call(self, tool: str, **arguments: Any) -> CallToolResult:
         return self._portal.call(self.client.call_tool, tool, arguments)
 

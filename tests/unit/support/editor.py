@@ -176,6 +176,16 @@ class Editor:
         found = self._run(self.client.text_document_hover_async(params))
         return None if found is None else found.contents.value
 
+    def completions(self, uri: str, line: int, character: int) -> types.CompletionList:
+        at = types.Position(line, character)
+        params = types.CompletionParams(types.TextDocumentIdentifier(uri), at)
+        return self._run(self.client.text_document_completion_async(params))
+
+    def rename(self, uri: str, line: int, character: int, new: str) -> types.WorkspaceEdit:
+        at = types.Position(line, character)
+        params = types.RenameParams(types.TextDocumentIdentifier(uri), at, new)
+        return self._run(self.client.text_document_rename_async(params))
+
     def implementation(self, uri: str, line: int) -> types.Location | None:
         at = types.Position(line, 0)
         params = types.ImplementationParams(types.TextDocumentIdentifier(uri), at)

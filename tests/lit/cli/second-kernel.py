@@ -1,0 +1,50 @@
+# A comparison takes other arguments for the second kernel.
+
+# RUN: nkijit diff %s:tiles -a x=128x512:float32 -b tile=256 | filecheck --check-prefix=DIFF %s
+# DIFF: instructions
+# DIFF-NEXT: tiles -b  change
+# DIFF-NEXT: sync DMA_TRIGGER  {{ *}}8 {{ *}}4 {{ *}}-4
+# DIFF: -    nki.repeat start = 0 to 4 {
+# DIFF: +    nki.repeat start = 0 to 2 {
+
+# The other kernel has no argument x.
+# RUN: nkijit profile %s:tiles --against %s:whole -a x=128x512:float32 -b data=128x512:float32 | filecheck --check-prefix=PROFILE %s
+# PROFILE: @tiles against @whole
+# PROFILE: instructions {{ *}}16 {{ *}}4
+# RUN: nkijit report %s:tiles --against %s:whole -a x=128x512:float32 -b data=128x512:float32 -o - | filecheck --check-prefix=PAGE %s
+# PAGE: whole
+# RUN: nkijit bisect %s:tiles --against %s:tiles -a x=128x512:float32 -b tile=256 | filecheck --check-prefix=BISECT %s
+# BISECT: nothing departs from another run of tiles
+
+# RUN: not nkijit diff %s:tiles %s:whole -a x=128x512:float32 2>&1 | filecheck --check-prefix=UNKNOWN %s
+# UNKNOWN: error: the kernel has no argument 'x'; it has data
+# RUN: not nkijit diff %s:tiles %s:whole -a x=128x512:float32 -b dat=128x512:float32 2>&1 | filecheck --check-prefix=NEAR %s
+# NEAR: error: the kernel has no argument 'dat'; it has data; did you mean 'data'?
+# RUN: not nkijit profile %s:tiles -a x=128x512:float32 -b tile=256 2>&1 | filecheck --check-prefix=ALONE %s
+# ALONE: error: -b needs --against
+# RUN: nkijit trace %s:whole -a data=128x512:float32 -o %t.mlir
+# RUN: not nkijit diff %s:tiles %t.mlir -a x=128x512:float32 -b tile=256 2>&1 | filecheck --check-prefix=IR %s
+# IR: error: {{.*}} is traced already: -b does not apply
+
+import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+@nki.jit
+def tiles(x, tile=128):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for start in range(0, x.shape[1], tile):
+        t = nl.ndarray((128, tile), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=t, src=x[:, start : start + tile])
+        nisa.dma_copy(dst=out[:, start : start + tile], src=t)
+    return out
+
+
+@nki.jit
+def whole(data):
+    out = nl.ndarray(data.shape, dtype=data.dtype, buffer=nl.shared_hbm)
+    t = nl.ndarray(data.shape, dtype=data.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=t, src=data)
+    nisa.dma_copy(dst=out, src=t)
+    return out
