@@ -11,6 +11,8 @@ from benchmarks.fidelity.rows import Published, Row
 
 SHARES = (0.15, 0.3)
 """Relative errors for which the summary counts the predictions."""
+RESOURCES = ("tensor", "vector", "scalar", "gpsimd", "dma")
+"""The resources with published busy times."""
 DISTINCT = 0.05
 """Minimum relative difference of two times whose order is compared."""
 BEGIN, END = "<!-- fidelity: written by make fidelity -->", "<!-- end of fidelity -->"
@@ -26,7 +28,32 @@ def table_text(published: Published, found: Mapping[str, Prediction]) -> str:
         repository = published.sources[row.source].repository
         cells = _cells(row, found[row.name])
         lines.append(" | ".join([f"| {repository}", row.name, row.target, *cells]) + " |")
-    return "\n".join([*lines, "", *_sums(published.rows, found)]) + "\n"
+    counters = counters_text(published.rows, found)
+    return "\n".join([*lines, *counters, "", *_sums(published.rows, found)]) + "\n"
+
+
+def counters_text(rows: Sequence[Row], found: Mapping[str, Prediction]) -> list[str]:
+    """Return the table of predicted and published counters, for the rows that have some."""
+    counted = [row for row in rows if row.busy_us or row.hbm_bytes]
+    if not counted:
+        return []
+    lines = [
+        "",
+        "Busy times in µs and bytes of HBM: predicted / published.",
+        "",
+        f"| kernel | {' | '.join(RESOURCES)} | MB |",
+        f"|---|{'--:|' * (len(RESOURCES) + 1)}",
+    ]
+    for row in counted:
+        prediction = found[row.name]
+        cells = [_pair(prediction.busy_us.get(r), row.busy_us.get(r)) for r in RESOURCES]
+        moved = _pair(prediction.hbm_bytes / 1e6, row.hbm_bytes / 1e6 or None)
+        lines.append(f"| {' | '.join([row.name, *cells, moved])} |")
+    return lines
+
+
+def _pair(predicted: float | None, published: float | None) -> str:
+    return f"{_us(predicted or 0)} / {'–' if published is None else _us(published)}"
 
 
 def _cells(row: Row, prediction: Prediction) -> list[str]:

@@ -56,6 +56,8 @@ constants = { COLUMNS = 512 }
 target = "trn2"
 measured_us = 14
 versions = "fake"
+busy_us = { dma = 2.5 }
+hbm_bytes = 524_288
 
 [[rows]]
 name = "fake, COLUMNS 8"
@@ -90,6 +92,12 @@ EXPECTED = r"""\| source \| kernel \| target \| published µs \| as written \| c
 \| someone/something \| fake, COLUMNS 8 \| trn2 \| 4,000 \| # \| # \(#–#\) \| 0\.\d\d \|
 \| someone/something \| fake, 300 rows \| trn2 \| 1,500 \| refused: .+ \|  \|  \|
 \| someone/something \| gone \| trn2 \| 1 \| not available: page\.rst has 0 of 'gone' \|  \|  \|
+
+Busy times in µs and bytes of HBM: predicted / published\.
+
+\| kernel \| tensor \| vector \| scalar \| gpsimd \| dma \| MB \|
+\|---\|--:\|--:\|--:\|--:\|--:\|--:\|
+\| fake, COLUMNS 512 \| 0\.0 / – \| 0\.0 / – \| 0\.0 / – \| 0\.0 / – \| # / 2\.5 \| 0\.5 / 0\.5 \|
 
 - within 15%: 1 of 3 \(33%\)
 - within 30%: 1 of 3 \(33%\)
