@@ -1,4 +1,4 @@
-"""`spread-engines`: distributes instructions without `engine=` over several engines.
+"""`spread-engines`: distributes instructions without `engine=` over the Vector and Scalar Engine.
 
 An instruction without `engine=` runs on a documented default engine. If that engine is the busiest
 resource of a region (counting DMA and the Tensor Engine), its instructions are distributed in
@@ -6,9 +6,10 @@ program order: each goes to the engine that, by the cost model, would finish the
 without waits. Additional waits may cost more time than this saves, so the engines change only if
 the list schedule of the region becomes faster.
 
-An instruction does not move to an engine on which it breaks a rule, or which computes other results
-(sums of 32-bit integers). Nor does it move to an engine that shares the SBUF port with the default
-engine (Vector and GpSimd on NeuronCore-v2), as the two engines can only take turns.
+On NeuronCore-v2, copies and `tensor_scalar` move; on newer generations, only copies out of PSUM.
+The source is published profiles of kernels (docs/compiler.md). No profile shows moves to GpSimd.
+
+An instruction does not move to an engine on which it breaks a rule.
 """
 
 from __future__ import annotations
@@ -19,23 +20,23 @@ from xdsl.ir import Attribute
 
 from nkijit.dialects.attributes import EngineAttr
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.hardware.words import MemoryRegion, engine
-from nkijit.dialects.nisa.elementwise import TensorScalarOp, TensorTensorOp, native_int32
-from nkijit.dialects.nisa.movement import MemsetOp, TensorCopyOp
+from nkijit.dialects.hardware.words import MemoryRegion, engine, nc_version
+from nkijit.dialects.nisa.elementwise import TensorScalarOp
+from nkijit.dialects.nisa.movement import TensorCopyOp
 from nkijit.dialects.nisa.universal_rules import all_rules_of
 from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.tiles import info_of
 from nkijit.passes.compile.analyses.accesses import is_free
 from nkijit.passes.compile.analyses.cache import Analyses
 from nkijit.passes.compile.analyses.costs import InstructionCost
 from nkijit.passes.compile.analyses.regions import Region
 from nkijit.passes.compile.passes.list_schedule import best_order
-from nkijit.passes.lower.ports import shared_ports
 from nkijit.passes.lower.program import Queue
 
 _GAIN = 0.98
 """A region's new time must be below this fraction of its old time, or the gain is unreliable."""
-_SPREAD = (TensorTensorOp, TensorScalarOp, TensorCopyOp, MemsetOp)
-"""Instructions that several engines can execute with the same result."""
+_ENGINES = (engine.vector, engine.scalar)
+"""The engines between which instructions move."""
 
 
 def spread_engines(kernel: KernelOp, analyses: Analyses | None = None) -> int:
@@ -60,8 +61,8 @@ class _Program:
         self.analyses = analyses
         self._target = analyses.kernel.target
         self._costs = analyses.costs_by_form
-        self._port = shared_ports(self._target).get(MemoryRegion.sbuf, frozenset())
-        """The engines that share a port to SBUF."""
+        self._moves_all = self._target.version < nc_version.gen3
+        """Whether more instructions than copies out of PSUM move."""
         self._known: dict[int, list[_Choice]] = {}
 
     def distribute(self, region: Region) -> int:
@@ -99,20 +100,24 @@ class _Program:
         if known is not None and (len(known) == 1 or is_free(op)):
             return known
         found: list[_Choice] = [(None, default)]
-        if type(op) in _SPREAD and op.value_of("engine") is engine.unknown:
+        if self._moves(op) and op.value_of("engine") is engine.unknown:
             if not is_free(op):
                 return found
-            if not (isinstance(op, TensorTensorOp) and native_int32(op)):
-                found += self._others(op, default.queue)
+            found += self._others(op, default.queue)
         self._known[default.form] = found
         return found
+
+    def _moves(self, op: NisaOp) -> bool:
+        """Whether the vendor's compiler chooses the engine of such an instruction."""
+        if self._moves_all:
+            return isinstance(op, (TensorCopyOp, TensorScalarOp))
+        return isinstance(op, TensorCopyOp) and info_of(op.src).region is MemoryRegion.psum
 
     def _others(self, op: NisaOp, default: Queue) -> list[_Choice]:
         found: list[_Choice] = []
         original = op.properties.get("engine")
-        for other in op.SPEC.engines:
-            queue = Queue.of_engine(other)
-            if queue is default or {queue, default} <= self._port:
+        for other in _ENGINES:
+            if Queue.of_engine(other) is default:
                 continue
             attribute = op.properties["engine"] = EngineAttr.of(other)
             if all(rule.check(op, self._target) is None for rule in all_rules_of(type(op))):
