@@ -1,10 +1,8 @@
 """`spread-engines`: distributes instructions without `engine=` over the Vector and Scalar Engine.
 
-An instruction without `engine=` runs on a documented default engine. If that engine is the busiest
-resource of a region (counting DMA and the Tensor Engine), its instructions are distributed in
-program order: each goes to the engine that, by the cost model, would finish the instruction first
-without waits. Additional waits may cost more time than this saves, so the engines change only if
-the list schedule of the region becomes faster.
+An instruction without `engine=` runs on a documented default engine. Instructions are distributed
+in program order: each goes to the engine that, by the cost model, would finish it first without
+waits.
 
 On NeuronCore-v2, copies and `tensor_scalar` move; on newer generations, only copies out of PSUM.
 The source is published profiles of kernels (docs/compiler.md). No profile shows moves to GpSimd.
@@ -30,11 +28,8 @@ from nkijit.passes.compile.analyses.accesses import is_free
 from nkijit.passes.compile.analyses.cache import Analyses
 from nkijit.passes.compile.analyses.costs import InstructionCost
 from nkijit.passes.compile.analyses.regions import Region
-from nkijit.passes.compile.passes.list_schedule import best_order
 from nkijit.passes.lower.program import Queue
 
-_GAIN = 0.98
-"""A region's new time must be below this fraction of its old time, or the gain is unreliable."""
 _ENGINES = (engine.vector, engine.scalar)
 """The engines between which instructions move."""
 
@@ -66,10 +61,7 @@ class _Program:
         self._known: dict[int, list[_Choice]] = {}
 
     def distribute(self, region: Region) -> int:
-        """Distribute the instructions of a region over engines if that makes the region faster.
-
-        Returns the number of instructions that changed their engine.
-        """
+        """Distribute the instructions of a region; returns the number of those that moved."""
         choices = list(map(self._choices, region.ops, region.costs))
         if all(len(each) == 1 for each in choices):
             return 0
@@ -81,14 +73,8 @@ class _Program:
         ]
         if not moved:
             return 0
-        self.analyses.regions.prepare(region)
         costs = [cost for _, cost in chosen]
-        before, order = best_order(region, region.costs, self.analyses)
-        after, other = best_order(region, costs, self.analyses)
-        if after >= _GAIN * before:
-            region.order = order
-            return 0
-        region.costs, region.order = costs, other
+        region.costs = costs
         self.analyses.costs.update(zip(map(id, region.ops), costs, strict=True))
         for op, attribute in moved:
             op.properties["engine"] = attribute
@@ -134,17 +120,11 @@ def _set_engine(op: NisaOp, attribute: Attribute | None) -> None:
 
 
 def _choose(choices: Sequence[Sequence[_Choice]]) -> list[_Choice]:
-    """Return a choice for each instruction; only the busiest resource's instructions change."""
-    total: dict[object, float] = {}
-    for (_, cost), *_ in choices:
-        total[cost.resource] = total.get(cost.resource, 0.0) + cost.issue
-    busiest = max(total, key=total.__getitem__)
+    """Return a choice for each instruction: the engine that would finish it first."""
     busy: dict[object, float] = {}
     found: list[_Choice] = []
     for each in choices:
-        best = each[0]
-        if best[1].resource == busiest:
-            best = min(each, key=lambda one: busy.get(one[1].resource, 0.0) + one[1].issue)
+        best = min(each, key=lambda one: busy.get(one[1].resource, 0.0) + one[1].issue)
         resource = best[1].resource
         busy[resource] = busy.get(resource, 0.0) + best[1].issue
         found.append(best)
