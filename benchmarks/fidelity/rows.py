@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ ROWS = Path(__file__).parent / "rows.toml"
 
 @dataclass(frozen=True)
 class Source:
-    """A file of a public repository at GitHub."""
+    """A file of a public repository at GitHub, or a folder whose rows name the file."""
 
     repository: str
     """`owner/name`."""
@@ -21,6 +21,10 @@ class Source:
     path: str
     prelude: str = ""
     """Imports to add, for a kernel in a text without them."""
+
+    def file(self, name: str) -> Source:
+        """Return the source of a file in the folder `path`; the source itself without a name."""
+        return replace(self, path=f"{self.path}/{name}") if name else self
 
     @property
     def url(self) -> str:
@@ -40,6 +44,8 @@ class Row:
     """Data type and shape of each argument: `float32[128,512]`."""
     target: str
     measured_us: float
+    file: str = ""
+    """The name of the file, if the source is a folder."""
     version: int = 0
     """Index of the definition of the function, if the source has several."""
     constants: Mapping[str, int] = field(default_factory=dict[str, int])
@@ -51,6 +57,10 @@ class Row:
     """Whether the measured time includes the start and the end of the launch."""
     versions: str = ""
     """Rows with the same word are versions of one kernel; their order is compared."""
+    busy_us: Mapping[str, float] = field(default_factory=dict[str, float])
+    """Published busy times in µs by resource: `tensor`, `vector`, `scalar`, `gpsimd` or `dma`."""
+    hbm_bytes: int = 0
+    """Published bytes that are read from and written to HBM; 0 if none are."""
     unavailable: str = ""
     """The reason why the kernel's source is not public any more. Such rows are not counted."""
 

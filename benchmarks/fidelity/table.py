@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 from pathlib import Path
 
+from benchmarks.fidelity.leaving_out import SHARES, left_out_text, pairs_of, spread_of
 from benchmarks.fidelity.predicting import Prediction
 from benchmarks.fidelity.rows import Published, Row
 
-SHARES = (0.15, 0.3)
-"""Relative errors for which the summary counts the predictions."""
-DISTINCT = 0.05
-"""Minimum relative difference of two times whose order is compared."""
+RESOURCES = ("tensor", "vector", "scalar", "gpsimd", "dma")
+"""The resources with published busy times."""
 BEGIN, END = "<!-- fidelity: written by make fidelity -->", "<!-- end of fidelity -->"
 
 
 def table_text(published: Published, found: Mapping[str, Prediction]) -> str:
-    """Return the table in Markdown, followed by the summary."""
+    """Return the figures of leave-one-source-out, the table, and its summary, in Markdown."""
     lines = [
+        *left_out_text(published, found),
+        "",
+        "Predictions with all constants:",
+        "",
         "| source | kernel | target | published µs | as written | compiled | ratio |",
         "|---|---|---|--:|--:|--:|--:|",
     ]
@@ -26,7 +28,32 @@ def table_text(published: Published, found: Mapping[str, Prediction]) -> str:
         repository = published.sources[row.source].repository
         cells = _cells(row, found[row.name])
         lines.append(" | ".join([f"| {repository}", row.name, row.target, *cells]) + " |")
-    return "\n".join([*lines, "", *_sums(published.rows, found)]) + "\n"
+    counters = counters_text(published.rows, found)
+    return "\n".join([*lines, *counters, "", *_sums(published.rows, found)]) + "\n"
+
+
+def counters_text(rows: Sequence[Row], found: Mapping[str, Prediction]) -> list[str]:
+    """Return the table of predicted and published counters, for the rows that have some."""
+    counted = [row for row in rows if row.busy_us or row.hbm_bytes]
+    if not counted:
+        return []
+    lines = [
+        "",
+        "Busy times in µs and bytes of HBM: predicted / published.",
+        "",
+        f"| kernel | {' | '.join(RESOURCES)} | MB |",
+        f"|---|{'--:|' * (len(RESOURCES) + 1)}",
+    ]
+    for row in counted:
+        prediction = found[row.name]
+        cells = [_pair(prediction.busy_us.get(r), row.busy_us.get(r)) for r in RESOURCES]
+        moved = _pair(prediction.hbm_bytes / 1e6, row.hbm_bytes / 1e6 or None)
+        lines.append(f"| {' | '.join([row.name, *cells, moved])} |")
+    return lines
+
+
+def _pair(predicted: float | None, published: float | None) -> str:
+    return f"{_us(predicted or 0)} / {'–' if published is None else _us(published)}"
 
 
 def _cells(row: Row, prediction: Prediction) -> list[str]:
@@ -63,6 +90,9 @@ def _sums(rows: Sequence[Row], found: Mapping[str, Prediction]) -> list[str]:
         if r.name in ratios
     )
     lines.append(f"- inside of the predicted range: {inside} of {len(counted)}")
+    for basis in dict.fromkeys(found[r.name].basis for r in counted if r.name in ratios):
+        spread, count = spread_of(basis, counted, found)
+        lines.append(f"- spread of {basis} kernels: {spread:.0%} ({count} times)")
     refused = len(counted) - len(ratios)
     lines.append(f"- refused: {refused} of {len(counted)}, which count as neither")
     groups = dict.fromkeys(row.versions for row in counted if row.versions)
@@ -71,11 +101,7 @@ def _sums(rows: Sequence[Row], found: Mapping[str, Prediction]) -> list[str]:
 
 def _order(versions: str, rows: Sequence[Row], found: Mapping[str, Prediction]) -> str:
     """Return a line with the number of pairs of versions that are in the published order."""
-    pairs = [
-        (a, b)
-        for a, b in combinations(sorted(rows, key=lambda row: row.measured_us), 2)
-        if b.measured_us >= a.measured_us * (1 + DISTINCT)
-    ]
+    pairs = list(pairs_of(rows))
     if not pairs:
         return f"- order of {versions}: the times are too close to have one"
     right = refused = 0

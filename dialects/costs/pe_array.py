@@ -14,7 +14,6 @@ from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import engine_of, is_transpose, required_tile
 from nkijit.dialects.declare.rules.pe_array import Columns
 from nkijit.dialects.hardware.targets import Target
-from nkijit.dialects.hardware.timing import Tensor
 from nkijit.dialects.hardware.words import engine
 
 
@@ -38,8 +37,10 @@ def passes(op: NisaOp, target: Target) -> float:
     return t.fp32_onezero_passes if _has_onezero(op) else t.fp32_passes
 
 
-def _slowed(t: Tensor) -> float:
-    return t.throttle_factor if t.throttle else 1
+def rows_share(op: NisaOp, target: Target) -> float:
+    """Return the share of the array's rows that get data, for a multiplication or a transpose."""
+    tile = required_tile(op, "moving" if op.declares("moving") else "data")
+    return tile.partitions / target.pmax
 
 
 def _stationary_feed(op: NisaOp, target: Target, columns: Columns) -> float:
@@ -78,7 +79,7 @@ def multiplying(columns: Columns) -> StageCost:
         t = target.timing.tensor
         overhead = t.fp32_overhead_cycles if _is_fp32(op) else t.overhead_cycles
         least = t.min_interval_cycles * passes(op, target)
-        return max(least, _moving_feed(op, target, columns) + overhead) * _slowed(t)
+        return max(least, _moving_feed(op, target, columns) + overhead)
 
     def time(op: NisaOp, target: Target) -> Duration:
         t, ghz = target.timing.tensor, target.timing.clocks.tensor_ghz
@@ -87,9 +88,9 @@ def multiplying(columns: Columns) -> StageCost:
         if _is_fp32(op):
             longest = max(feed, _stationary_feed(op, target, columns))
             own = t.fp32_latency_cycles + longest + t.fp32_latency_moving_share * feed
-            return Duration(issue, max(issue, own / ghz * _slowed(t)))
+            return Duration(issue, max(issue, own / ghz))
         own = t.latency_ns + t.latency_cycles_per_column * feed / ghz
-        return Duration(issue, max(issue, own * _slowed(t)))
+        return Duration(issue, max(issue, own))
 
     text = (
         "max(min_interval, N(moving) + overhead_cycles), fp32_passes times that for float32, "
@@ -118,7 +119,7 @@ def _transpose_cycles(op: NisaOp, target: Target) -> float:
         return max(timing.vector.transpose_cycles, required_tile(op, "data").free_size)
     t = timing.tensor
     overhead = t.fp32_overhead_cycles if _transposes_wide(op) else t.overhead_cycles
-    return (_transpose_feed(op, target) + overhead) * _slowed(t)
+    return _transpose_feed(op, target) + overhead
 
 
 def _transpose_time(op: NisaOp, target: Target) -> Duration:
@@ -131,7 +132,7 @@ def _transpose_time(op: NisaOp, target: Target) -> Duration:
         return Duration(issue, t.fp32_transpose_latency_ns + issue)
     streamed = t.latency_cycles_per_column * _transpose_feed(op, target)
     own = t.latency_ns + streamed / timing.clocks.tensor_ghz
-    return Duration(issue, max(issue, t.load_latency_ns + own * _slowed(t)))
+    return Duration(issue, max(issue, t.load_latency_ns + own))
 
 
 TRANSPOSE = StageCost(

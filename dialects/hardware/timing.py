@@ -206,8 +206,13 @@ class Tensor:
     """Latency of a 32-bit transpose in addition to its own cycles."""
     stride_factors: StrideFactors
     throttle: bool
-    """True to slow down all multiplications by `throttle_factor`, as the power limit does."""
+    """True to limit the array while little of it is in use, as the power limit does."""
     throttle_factor: float
+    """The factor by which multiplications take longer while the array is limited."""
+    throttle_window_ns: float
+    """The time over which the use of the array decides whether it is limited."""
+    throttle_below: float
+    """The array is limited if a smaller share of it was in use within the window."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +223,8 @@ class Dma:
     rings: int
     """Number of rings per DMA engine."""
     engine_bytes_per_ns: float
+    store_bytes_per_ns: float
+    """`engine_bytes_per_ns` of a transfer from SBUF or PSUM to HBM."""
     hbm_bytes_per_ns: float
     """One core's share of the HBM bandwidth of the chip."""
     descriptor_ns: float

@@ -19,6 +19,7 @@ from nkijit.passes.lower.program import (
     Wait,
 )
 from nkijit.passes.lower.traffic import Traffic
+from nkijit.passes.profile.array_clock import ArrayClock
 from nkijit.passes.profile.iterations import Iterations
 from nkijit.passes.profile.ports import Ports
 from nkijit.passes.profile.results import Results
@@ -128,6 +129,7 @@ class Core:
         self.durations = Durations(program.target)
         self.traffic = Traffic(self.durations)
         self.ports = Ports(program.target)
+        self.clock = ArrayClock(program.target)
         self.branch_ns = timing.sequencer.alu_ns
         self.semaphore_ns = timing.semaphores.latency_ns
         self.dma: DmaEngines[Event] = DmaEngines(program.target)

@@ -9,6 +9,7 @@ hold:
 - All results of its own queue that the instruction reads are available (`results.py`).
 - The stationary tile of a multiplication is in the array. The array holds one tile more than the
   one in use, so a load can begin together with the previous multiplication.
+- A multiplication takes longer while the array is limited (`array_clock.py`).
 - Its memory ports are free, if engines share them (`ports.py`).
 - For a meeting of cores: all cores have arrived. Other ranks are assumed to arrive at the same
   time.
@@ -248,7 +249,12 @@ class _Run:
             if head.mnemonic == LOAD_STATIONARY:
                 cursor.loaded = event
                 cursor.free = time
-            elif cursor.is_tensor:
+            elif cursor.is_tensor and head.what is What.compute:
+                slower = core.clock.factor(time)
+                event.free = time + issue * slower
+                # The latency is that of probes that began at half speed.
+                event.end = max(time + latency, event.free)
+                core.clock.note(head, time, event.free, slower)
                 cursor.multiplied = event
                 cursor.free = time
             else:

@@ -6,11 +6,12 @@ from the cost model. The order in which instructions start becomes their order i
 priorities among ready instructions are tried: program order, and the longest chain of dependent
 instructions. The faster order is used; the author's order stays if neither is faster.
 
-An instruction that needs a new tile starts only while all tiles in use fit into a part of the
-memory; the rest allows for gaps between allocations. Instructions far ahead of the oldest unstarted
-instruction get a smaller part; otherwise they could fill the memory that the oldest instruction
-needs. An order that runs out of memory is discarded. Nothing moves across the boundaries of regions
-(see `regions`).
+Instructions that start before older ones occupy memory that the older ones may need. So an
+instruction starts only if all instructions that have not started still fit into memory when they
+run in program order (`occupancy`). The oldest of them then always fits once the running
+instructions have ended, and the scheduler never runs out of memory. In addition, instructions far
+ahead of the oldest one get only a part of the memory: otherwise they would occupy it until the
+oldest ones run one by one. Nothing moves across the boundaries of regions (see `regions`).
 """
 
 from __future__ import annotations
@@ -32,13 +33,17 @@ from nkijit.dialects.tuples import made
 from nkijit.dialects.walks import directly_in
 from nkijit.passes.compile.analyses.cache import Analyses
 from nkijit.passes.compile.analyses.costs import InstructionCost
+from nkijit.passes.compile.analyses.occupancy import Occupancy, spans_of
 from nkijit.passes.compile.analyses.regions import Region, declares
 from nkijit.passes.lower.program import Queue
 
 MAX_USE = 0.75
-"""The fraction of SBUF that tiles may use at a time; the rest allows for gaps between tiles."""
+"""The fraction of SBUF and PSUM that tiles of instructions far ahead may use."""
 RESERVE = 0.15
-"""The additional fraction of SBUF that the oldest `_NEXT` unstarted instructions may use."""
+"""The additional fraction of SBUF that the oldest `_NEXT` unstarted instructions may use.
+
+The rest allows for gaps between tiles. In PSUM, these instructions may use all banks.
+"""
 NEAR = 1.005
 """The search stops at an order within this factor of the busiest resource's time."""
 AHEAD = 1.02
@@ -48,7 +53,7 @@ The factor applies until a better order is found. The time of the author's order
 without memory limits, the others with them.
 """
 _NEXT = 64
-"""The number of instructions, from the oldest unstarted on, that may use `RESERVE`."""
+"""The number of instructions, from the oldest unstarted on, that may use more memory."""
 _MAX_CHECKED = 8
 """The number of ready instructions per queue that are checked for one that fits into memory."""
 
@@ -140,17 +145,18 @@ def fastest(
 
     The region must be prepared (`Regions.prepare`).
     """
-    places = [float(place) for place in range(len(costs))]
     best = author = _end_in_order(region, costs, target)
     order = own = list(range(len(costs)))
     busiest = _busiest(costs) * NEAR
+    pace = author / len(costs)
     tried: tuple[Callable[[], list[float]], ...] = (
-        lambda: places,
+        lambda: [place * pace for place in own],
         lambda: [-rank for rank in _ranks(region, costs)],
     )
-    for number, priorities in enumerate(tried):
-        run = _Run(region, costs, target, priorities(), forced=number == 0)
-        if run.run() and run.end != author and run.end < best * (AHEAD if order is own else 1):
+    for priorities in tried:
+        run = _Run(region, costs, target, priorities())
+        run.run()
+        if run.end != author and run.end < best * (AHEAD if order is own else 1):
             best, order = run.end, run.order
         if best <= busiest:
             break
@@ -178,7 +184,18 @@ def _busiest(costs: Sequence[InstructionCost]) -> float:
     return max(busy.values())
 
 
-_FITS = inf, inf
+class _Lack(NamedTuple):
+    """The reasons why an instruction does not fit into memory."""
+
+    sbuf: float
+    """The bytes of SBUF that must be freed before it can fit; inf if SBUF is not the reason."""
+    psum: float
+    """The bytes of PSUM that must be freed before it can fit; inf if PSUM is not the reason."""
+    first: float
+    """The value of `_Run._first` from which it can fit without freed memory."""
+
+
+_FITS = _Lack(inf, inf, inf)
 """The result of `_lack` for an instruction that fits into memory."""
 
 
@@ -197,11 +214,10 @@ class _Stuck(NamedTuple):
     """The value of `_Run._freed` for PSUM, in bytes, from which the check is repeated."""
     tiles: list[int]
     """Tiles whose allocation causes a new check: instructions then need less memory."""
+    oldest: int
+    """The value of `_Run._first` at the last check; another one in this queue is checked."""
     first: float
-    """The value of `_Run._first` from which the check is repeated.
-
-    The instruction with that index may then use `RESERVE`.
-    """
+    """The value of `_Run._first` from which the check is repeated."""
 
 
 class _Resource:
@@ -322,15 +338,10 @@ class _Run:
         costs: Sequence[InstructionCost],
         target: Target,
         priorities: Sequence[float],
-        *,
-        forced: bool,
     ):
         """Prepare a simulation.
 
-        Args:
-            priorities: the priority of each instruction; the least runs first.
-            forced: when nothing fits into memory and nothing runs, start the first ready
-                instruction anyway.
+        `priorities`: the priority of each instruction in ns; the least runs first.
         """
         self.order: list[int] = []
         """The indices of the instructions in the order of their starts."""
@@ -338,21 +349,25 @@ class _Run:
         """The time in ns at which all instructions have ended."""
         self._region, self._costs, self._priorities = region, costs, priorities
         self._tiles, self._sizes = region.tiles, region.sizes
-        self._forced = forced
         self._engines = _Engines(costs)
         self._table: str | None = None
         """The activation table that the Scalar Engine has loaded."""
         self._load_ns = target.timing.scalar.table_load_ns
         sbuf, psum = float(target.sbuf_usable_bytes), float(target.psum_partition_bytes)
-        self._capacity = sbuf, psum
         # Whole bytes, like the sizes of tiles: the comparisons with missing bytes are exact.
-        self._limit = float(int(MAX_USE * sbuf)), psum
+        self._limit = float(int(MAX_USE * sbuf)), float(int(MAX_USE * psum))
         self._near_limit = float(int((MAX_USE + RESERVE) * sbuf)), psum
+        spans = spans_of(region)
+        self._occupancy = tuple(
+            Occupancy(region, spans, memory, limit) for memory, limit in enumerate(self._near_limit)
+        )
         self._used = list(region.used)
         self._left = list(region.users)
         self._allocated = bytearray(len(region.users))
         self._freed = [0.0, 0.0]
         """Bytes of SBUF and of PSUM freed so far."""
+        self._missing = list(region.waiting)
+        """For each instruction, the number of instructions that it waits for."""
         self._started = bytearray(len(costs))
         """For each instruction, whether it has started."""
         self._first = 0
@@ -363,11 +378,11 @@ class _Run:
         """The lanes in which no ready instruction fits into memory, as bits."""
         self._events: list[tuple[float, int]] = []
 
-    def run(self) -> bool:
-        """Simulate the region to its end; returns False if memory runs out."""
+    def run(self) -> None:
+        """Simulate the region to its end."""
         engines, events, order = self._engines, self._events, self.order
         lane_of, priorities = engines.lane_of, self._priorities
-        after, missing = self._region.after, list(self._region.waiting)
+        after, missing = self._region.after, self._missing
         for number, count in enumerate(missing):
             if not count:
                 heappush(lane_of[number].ready, (priorities[number], number))
@@ -382,9 +397,7 @@ class _Run:
                         break
                     self._start(number, resource, now)
             if len(order) == len(missing):
-                return True
-            if not events and not self._force(now):
-                return False
+                return
             now, ended = heappop(events)
             if ended < 0:
                 mask = engines.freed(ended, events, now)
@@ -404,29 +417,26 @@ class _Run:
                 self._stuck_lanes = 0
             lanes = engines.lanes_of(mask)
 
-    def _force(self, now: float) -> bool:
-        """Start the first ready instruction although it exceeds the memory limits of `_lack`.
-
-        Returns False if the instruction does not even fit into all free memory.
-        """
-        if not self._forced:
-            return False
-        lane = min((lane for lane in self._engines.lanes if lane.ready), key=_first)
-        self._start(heappop(lane.ready)[1], lane.resource, now)
-        return all(u <= c for u, c in zip(self._used, self._capacity, strict=True))
-
     def _choose(self, lane: _Lane, ready: list[tuple[float, int]]) -> int:
         """Remove and return the best ready instruction that fits into memory; -1 if none fits.
 
-        The time to load another activation table counts against an instruction's priority.
+        The time to load another activation table counts against an instruction's priority. If no
+        checked instruction fits, the oldest instruction of the region is tried.
         """
-        freed, stuck = self._freed, lane.stuck
+        started = self._started
+        while started[ready[0][1]]:
+            heappop(ready)
+            if not ready:
+                return -1
+        freed, stuck, oldest = self._freed, lane.stuck, self._first
+        is_here = self._engines.lane_of[oldest] is lane and not self._missing[oldest]
         if (
             stuck is not None
             and stuck.ready == len(ready)
             and freed[0] < stuck.sbuf
             and freed[1] < stuck.psum
-            and self._first < stuck.first
+            and oldest < stuck.first
+            and (oldest == stuck.oldest or not is_here)
             and not any(map(self._allocated.__getitem__, stuck.tiles))
         ):
             self._stuck_lanes |= lane.bit
@@ -438,12 +448,13 @@ class _Run:
             return heappop(ready)[1]
         seen: list[tuple[float, int]] = []
         found: tuple[float, int] | None = None
-        best = least_sbuf = least_psum = inf
+        lacks: list[_Lack] = []
+        best = inf
         while ready and len(seen) < _MAX_CHECKED:
             entry = heappop(ready)
             seen.append(entry)
             late = entry[0] + self._table_ns(entry[1]) if has_tables else entry[0]
-            if late >= best:
+            if late >= best or started[entry[1]]:
                 continue
             lack = self._lack(entry[1])
             if lack is _FITS:
@@ -451,53 +462,64 @@ class _Run:
                 if not has_tables:
                     break
             else:
-                sbuf, psum = lack
-                if sbuf < least_sbuf:
-                    least_sbuf = sbuf
-                if psum < least_psum:
-                    least_psum = psum
+                lacks.append(lack)
         for entry in seen:
             if entry is not found:
                 heappush(ready, entry)
-        if found is None:
-            tiles, allocated = self._tiles, self._allocated
-            numbers = [number for _, number in seen]
-            lacking = [tile for number in numbers for tile in tiles[number] if not allocated[tile]]
-            sbuf, psum, next_ = freed[0] + least_sbuf, freed[1] + least_psum, self._first + _NEXT
-            first = min((n for n in numbers if n >= next_), default=inf) - _NEXT + 1
-            lane.stuck = made(_Stuck, (len(ready), sbuf, psum, lacking, first))
-            self._stuck_lanes |= lane.bit
-            return -1
-        return found[1]
+        if found is not None:
+            return found[1]
+        numbers = [number for _, number in seen]
+        if is_here:
+            # Its entry stays in the heap until it is first.
+            lack = self._lack(oldest)
+            if lack is _FITS:
+                return oldest
+            lacks.append(lack)
+            numbers.append(oldest)
+        tiles, allocated = self._tiles, self._allocated
+        lacking = [tile for number in numbers for tile in tiles[number] if not allocated[tile]]
+        sbuf = freed[0] + min(lack.sbuf for lack in lacks)
+        psum = freed[1] + min(lack.psum for lack in lacks)
+        until = min(lack.first for lack in lacks)
+        lane.stuck = made(_Stuck, (len(ready), sbuf, psum, lacking, oldest, until))
+        self._stuck_lanes |= lane.bit
+        return -1
 
     def _table_ns(self, number: int) -> float:
         """Return the time in ns to load the table that an instruction needs; 0 if it is loaded."""
         table = self._costs[number].table
         return 0.0 if table is None or table == self._table else self._load_ns
 
-    def _lack(self, number: int) -> tuple[float, float]:
-        """Return the bytes of SBUF and of PSUM that must be freed for an instruction to start.
-
-        A memory with enough free space gives inf, so it does not count in a minimum.
-        """
+    def _lack(self, number: int) -> _Lack:
+        """Return the reasons why an instruction does not fit into memory, or `_FITS`."""
         allocated = self._allocated
-        sbuf = psum = 0.0
+        sizes = [0.0, 0.0]
         for tile in self._tiles[number]:
             if not allocated[tile]:
                 memory, size = self._sizes[tile]
-                if memory:
-                    psum += size
-                else:
-                    sbuf += size
-        if not sbuf and not psum:
+                sizes[memory] += size
+        if not sizes[0] and not sizes[1]:
             return _FITS  # the common case: its tiles are in use
-        used = self._used
-        limit = self._near_limit if number < self._first + _NEXT else self._limit
-        sbuf_lack = used[0] + sbuf - limit[0] if sbuf else 0.0
-        psum_lack = used[1] + psum - limit[1] if psum else 0.0
-        if sbuf_lack <= 0 and psum_lack <= 0:
+        lacks = [inf, inf]
+        oldest, until = self._first, inf
+        limits = self._near_limit if number < oldest + _NEXT else self._limit
+        for memory, size in enumerate(sizes):
+            if not size:
+                continue
+            occupancy = self._occupancy[memory]
+            limit = occupancy.limit if number == oldest else limits[memory]
+            lack = self._used[memory] + size - limit
+            if lack > 0:
+                lacks[memory] = lack
+                until = min(until, number - _NEXT + 1 if limits is self._limit else number)
+            elif number > oldest:
+                lack, place = occupancy.lack(oldest, number, size)
+                if lack > 0:
+                    lacks[memory] = lack
+                    until = min(until, place + 1)
+        if lacks[0] == inf and lacks[1] == inf:
             return _FITS
-        return sbuf_lack if sbuf_lack > 0 else inf, psum_lack if psum_lack > 0 else inf
+        return made(_Lack, (lacks[0], lacks[1], until if until > oldest else inf))
 
     def _start(self, number: int, resource: _Resource, now: float) -> None:
         allocated = self._allocated
@@ -506,6 +528,7 @@ class _Run:
                 allocated[tile] = 1
                 memory, size = self._sizes[tile]
                 self._used[memory] += size
+                self._occupancy[memory].allocate(tile, self._first)
         _, _, issue, latency, table, _ = self._costs[number]
         if table is not None:
             now += self._table_ns(number)
@@ -531,10 +554,6 @@ class _Run:
                 memory, size = self._sizes[tile]
                 self._used[memory] -= size
                 self._freed[memory] += size
+                self._occupancy[memory].free(tile, self._first)
                 some = True
         return some
-
-
-def _first(lane: _Lane) -> tuple[float, int]:
-    """Return the entry (priority, index) of the best ready instruction of a lane."""
-    return lane.ready[0]

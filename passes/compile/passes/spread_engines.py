@@ -1,14 +1,13 @@
-"""`spread-engines`: distributes instructions without `engine=` over several engines.
+"""`spread-engines`: distributes instructions without `engine=` over the Vector and Scalar Engine.
 
-An instruction without `engine=` runs on a documented default engine. If that engine is the busiest
-resource of a region (counting DMA and the Tensor Engine), its instructions are distributed in
-program order: each goes to the engine that, by the cost model, would finish the instruction first
-without waits. Additional waits may cost more time than this saves, so the engines change only if
-the list schedule of the region becomes faster.
+An instruction without `engine=` runs on a documented default engine. Instructions are distributed
+in program order: each goes to the engine that, by the cost model, would finish it first without
+waits.
 
-An instruction does not move to an engine on which it breaks a rule, or which computes other results
-(sums of 32-bit integers). Nor does it move to an engine that shares the SBUF port with the default
-engine (Vector and GpSimd on NeuronCore-v2), as the two engines can only take turns.
+On NeuronCore-v2, copies and `tensor_scalar` move; on newer generations, only copies out of PSUM.
+The source is published profiles of kernels (docs/compiler.md). No profile shows moves to GpSimd.
+
+An instruction does not move to an engine on which it breaks a rule.
 """
 
 from __future__ import annotations
@@ -19,23 +18,20 @@ from xdsl.ir import Attribute
 
 from nkijit.dialects.attributes import EngineAttr
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.hardware.words import MemoryRegion, engine
-from nkijit.dialects.nisa.elementwise import TensorScalarOp, TensorTensorOp, native_int32
-from nkijit.dialects.nisa.movement import MemsetOp, TensorCopyOp
+from nkijit.dialects.hardware.words import MemoryRegion, engine, nc_version
+from nkijit.dialects.nisa.elementwise import TensorScalarOp
+from nkijit.dialects.nisa.movement import TensorCopyOp
 from nkijit.dialects.nisa.universal_rules import all_rules_of
 from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.tiles import info_of
 from nkijit.passes.compile.analyses.accesses import is_free
 from nkijit.passes.compile.analyses.cache import Analyses
 from nkijit.passes.compile.analyses.costs import InstructionCost
 from nkijit.passes.compile.analyses.regions import Region
-from nkijit.passes.compile.passes.list_schedule import best_order
-from nkijit.passes.lower.ports import shared_ports
 from nkijit.passes.lower.program import Queue
 
-_GAIN = 0.98
-"""A region's new time must be below this fraction of its old time, or the gain is unreliable."""
-_SPREAD = (TensorTensorOp, TensorScalarOp, TensorCopyOp, MemsetOp)
-"""Instructions that several engines can execute with the same result."""
+_ENGINES = (engine.vector, engine.scalar)
+"""The engines between which instructions move."""
 
 
 def spread_engines(kernel: KernelOp, analyses: Analyses | None = None) -> int:
@@ -60,15 +56,12 @@ class _Program:
         self.analyses = analyses
         self._target = analyses.kernel.target
         self._costs = analyses.costs_by_form
-        self._port = shared_ports(self._target).get(MemoryRegion.sbuf, frozenset())
-        """The engines that share a port to SBUF."""
+        self._moves_all = self._target.version < nc_version.gen3
+        """Whether more instructions than copies out of PSUM move."""
         self._known: dict[int, list[_Choice]] = {}
 
     def distribute(self, region: Region) -> int:
-        """Distribute the instructions of a region over engines if that makes the region faster.
-
-        Returns the number of instructions that changed their engine.
-        """
+        """Distribute the instructions of a region; returns the number of those that moved."""
         choices = list(map(self._choices, region.ops, region.costs))
         if all(len(each) == 1 for each in choices):
             return 0
@@ -80,14 +73,8 @@ class _Program:
         ]
         if not moved:
             return 0
-        self.analyses.regions.prepare(region)
         costs = [cost for _, cost in chosen]
-        before, order = best_order(region, region.costs, self.analyses)
-        after, other = best_order(region, costs, self.analyses)
-        if after >= _GAIN * before:
-            region.order = order
-            return 0
-        region.costs, region.order = costs, other
+        region.costs = costs
         self.analyses.costs.update(zip(map(id, region.ops), costs, strict=True))
         for op, attribute in moved:
             op.properties["engine"] = attribute
@@ -99,20 +86,24 @@ class _Program:
         if known is not None and (len(known) == 1 or is_free(op)):
             return known
         found: list[_Choice] = [(None, default)]
-        if type(op) in _SPREAD and op.value_of("engine") is engine.unknown:
+        if self._moves(op) and op.value_of("engine") is engine.unknown:
             if not is_free(op):
                 return found
-            if not (isinstance(op, TensorTensorOp) and native_int32(op)):
-                found += self._others(op, default.queue)
+            found += self._others(op, default.queue)
         self._known[default.form] = found
         return found
+
+    def _moves(self, op: NisaOp) -> bool:
+        """Whether the vendor's compiler chooses the engine of such an instruction."""
+        if self._moves_all:
+            return isinstance(op, (TensorCopyOp, TensorScalarOp))
+        return isinstance(op, TensorCopyOp) and info_of(op.src).region is MemoryRegion.psum
 
     def _others(self, op: NisaOp, default: Queue) -> list[_Choice]:
         found: list[_Choice] = []
         original = op.properties.get("engine")
-        for other in op.SPEC.engines:
-            queue = Queue.of_engine(other)
-            if queue is default or {queue, default} <= self._port:
+        for other in _ENGINES:
+            if Queue.of_engine(other) is default:
                 continue
             attribute = op.properties["engine"] = EngineAttr.of(other)
             if all(rule.check(op, self._target) is None for rule in all_rules_of(type(op))):
@@ -129,17 +120,11 @@ def _set_engine(op: NisaOp, attribute: Attribute | None) -> None:
 
 
 def _choose(choices: Sequence[Sequence[_Choice]]) -> list[_Choice]:
-    """Return a choice for each instruction; only the busiest resource's instructions change."""
-    total: dict[object, float] = {}
-    for (_, cost), *_ in choices:
-        total[cost.resource] = total.get(cost.resource, 0.0) + cost.issue
-    busiest = max(total, key=total.__getitem__)
+    """Return a choice for each instruction: the engine that would finish it first."""
     busy: dict[object, float] = {}
     found: list[_Choice] = []
     for each in choices:
-        best = each[0]
-        if best[1].resource == busiest:
-            best = min(each, key=lambda one: busy.get(one[1].resource, 0.0) + one[1].issue)
+        best = min(each, key=lambda one: busy.get(one[1].resource, 0.0) + one[1].issue)
         resource = best[1].resource
         busy[resource] = busy.get(resource, 0.0) + best[1].issue
         found.append(best)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -430,18 +429,6 @@ def test_the_tables_of_activation_functions() -> None:
     assert table_of(square) is None
     on_gpsimd = traced(lambda: nisa.activation(sbuf(8), nl.exp, sbuf(8), engine=nisa.engine.gpsimd))
     assert table_of(on_gpsimd) is None
-
-
-def test_a_throttled_tensor_engine_takes_longer() -> None:
-    """Profiles: 592 ns became 1,001."""
-    target = target_named("trn2")
-    tensor = replace(target.timing.tensor, throttle=True)
-    throttled = replace(target, timing=replace(target.timing, tensor=tensor))
-    op = traced(matmul(128, 128, 512))
-    cost = op.SPEC.stages[1].cost
-    now, then = cost.time(op, throttled), cost.time(op, target)
-    assert now.issue / then.issue == near(1001 / 592)
-    assert now.latency > then.latency
 
 
 # ------------------------------------------------------------------ every instruction

@@ -80,7 +80,7 @@ def test_the_constants_of_another_file(tmp_path: Path) -> None:
         ("hop_ns = 1500", "hop_ns = inf", "'collectives.hop_ns' must be a number above 0"),
         ("hop_ns = 1500", "hop_ns = true", "'collectives.hop_ns' must be a number above 0"),
         ("hop_ns = 1500", "hop_ns = '1500'", "'collectives.hop_ns' must be a number above 0"),
-        ("throttle = false", "throttle = 0", "'tensor.throttle' must be true or false, it is 0"),
+        ("throttle = true", "throttle = 0", "'tensor.throttle' must be true or false, it is 0"),
         (
             "stride_factors = [[8, 1.0], [16, 2.0]]\n",
             "stride_factors = []\n",

@@ -275,6 +275,9 @@ def test_double_row(mode: Any) -> None:
         ((16, 16), nisa.tensor_engine, MemoryRegion.psum),
         ((16, 16), 1, MemoryRegion.psum),
         ((16, 16), 5, MemoryRegion.sbuf),
+        ((128, 128), 5, MemoryRegion.sbuf),
+        ((100, 70), 5, MemoryRegion.sbuf),
+        ((33, 3, 11), 5, MemoryRegion.sbuf),
         ((40, 3, 5), 0, MemoryRegion.psum),
     ],
 )

@@ -154,21 +154,21 @@ def integers() -> Kernels:
     yield kernel.trace(x), [x]
 
 
-def integer_sums() -> Kernels:
-    """Sums of integers, which only GpSimd makes exactly, more than it has time for."""
+def maxima() -> Kernels:
+    """Maxima, which Scalar does not compute, and more of them than Vector has time for."""
 
-    @nki.jit
+    @nki.jit(platform_target="trn1")
     def kernel(x):
-        out = nl.ndarray((8, 64, 512), nl.int32, buffer=nl.shared_hbm)
-        tile = nl.ndarray((64, 520), nl.int32, buffer=nl.sbuf)
+        out = nl.ndarray((8, 64, 512), nl.float32, buffer=nl.shared_hbm)
+        tile = nl.ndarray((64, 512), nl.float32, buffer=nl.sbuf)
         nisa.dma_copy(tile, x)
         for number in range(8):
-            total = nl.ndarray((64, 512), nl.int32, buffer=nl.sbuf)
-            nisa.tensor_tensor(total, tile[:, :512], tile[:, number : number + 512], op=nl.add)
-            nisa.dma_copy(out[number], total)
+            largest = nl.ndarray((64, 512), nl.float32, buffer=nl.sbuf)
+            nisa.tensor_scalar(largest, tile, op0=nl.maximum, operand0=float(number))
+            nisa.dma_copy(out[number], largest)
         return out
 
-    x = np.random.default_rng(0).integers(-(2**30), 2**30, (64, 520)).astype(np.int32)
+    x = np.random.default_rng(0).standard_normal((64, 512)).astype(np.float32)
     yield kernel.trace(x), [x]
 
 
@@ -232,7 +232,7 @@ MUTANTS = {
         *(forward, "engine_of", lambda op, target: None),
         integers,
     ),
-    "an engine adds otherwise": (spread, "native_int32", lambda op: False, integer_sums),
+    "an engine lacks the operator": (spread, "all_rules_of", lambda kind: (), maxima),
     "HBM is written between": (share, "_overlaps_any", lambda source, written: False, redundant),
     "a shared tile is written": (share, "_can_replace", _in_use, redundant),
     "what has been computed from has changed": (
