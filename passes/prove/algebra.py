@@ -130,11 +130,11 @@ DOMAINS = {
 IDEMPOTENT = frozenset(("maximum", "minimum"))
 
 
-@dataclass(frozen=True, slots=True)
 class Algebra:
     """The constructors of terms at one level."""
 
-    level: Level
+    def __init__(self, level: Level):
+        self.level = level
 
     @property
     def reassociates(self) -> bool:
@@ -272,6 +272,16 @@ class Algebra:
         shape = np.broadcast_shapes(*(each.shape for each in operands))
         flat = [words(each, shape) for each in operands]
         return cells_of(ordered(tag("elements", name), *flat), shape)
+
+    def by_column(self, name: object, shape: tuple[int, ...], *operands: Cells) -> Cells:
+        """Return a function of elements at the same place, and of the number of their column.
+
+        Operands are broadcast to `shape`, or to its partitions and columns.
+        """
+        rows = shape[0], int(np.prod(shape[1:]))
+        flat = [words(each, shape if each.shape == shape else rows) for each in operands]
+        places = np.tile(np.repeat(weights(rows[1], "column"), LANES), rows[0])
+        return cells_of(ordered(tag("columns", name), places, *flat), shape)
 
     def of_rows(self, name: object, shape: tuple[int, int], *operands: Cells) -> Cells:
         """Return a function of whole rows: (P, N) results, each a function of all of its row."""

@@ -40,8 +40,8 @@ from nkijit.passes.interpret.records.records import (
     Table,
     Transpose,
 )
-from nkijit.passes.prove.algebra import Algebra, Level
-from nkijit.passes.prove.digests import Cells, cells_of, differ, ordered, tag, weights, words
+from nkijit.passes.prove.algebra import Algebra
+from nkijit.passes.prove.digests import Cells, differ
 from nkijit.passes.prove.errors import NotProvableError
 from nkijit.passes.prove.memory import read, rounded_number, stored_numbers, write
 
@@ -69,10 +69,10 @@ def _contains(into: DType, dtype: DType) -> bool:
 
 
 class Binder:
-    """Returns steps for records, at one level."""
+    """Returns steps for records, with the constructors of an algebra."""
 
-    def __init__(self, level: Level):
-        self.algebra = Algebra(level)
+    def __init__(self, algebra: Algebra):
+        self.algebra = algebra
         self._binders: dict[type[Any], Callable[[Any], Step]] = {
             Chain: self._chain,
             Computed: self._computed,
@@ -232,7 +232,7 @@ class Binder:
         if of.reach is Reach.elements:
             return algebra.elements(name, *(np.broadcast_to(each, shape) for each in operands))
         if of.reach is Reach.columns:
-            return self._by_column(name, shape, operands)
+            return algebra.by_column(name, shape, *operands)
         if of.reach is Reach.prefixes:
             *rows, start = operands
             return algebra.scan(name, start, *rows)
@@ -241,18 +241,6 @@ class Binder:
             rows = [each.reshape(len(each), -1) for each in operands]
             return algebra.of_rows(name, flat, *rows).reshape(shape)
         return algebra.of_tiles(name, shape, *operands)
-
-    def _by_column(self, name: object, shape: tuple[int, ...], operands: Sequence[Cells]) -> Cells:
-        rows, columns = shape[0], int(np.prod(shape[1:]))
-        places = np.repeat(weights(columns, "column"), 2)
-        flat = [
-            words(each, shape)
-            if each.ndim == len(shape) and each.shape == shape
-            else words(each, (rows, columns))
-            for each in operands
-        ]
-        result = ordered(tag("columns", name), np.tile(places, rows), *flat)
-        return cells_of(result, shape)
 
     def _reduce(self, record: Reduce) -> Step:
         algebra, source, into = self.algebra, read(record.source, self.algebra), record.into
@@ -461,7 +449,7 @@ class Binder:
                 states[...] = algebra.of_tiles(name, shape, *operands)
                 return
             before = states.copy()
-            found = self._by_column(name, of.into.shape, [before, *operands])
+            found = algebra.by_column(name, of.into.shape, before, *operands)
             if of.advances:
                 states[...] = algebra.elements(("next", name), before)
             write(env, of.into, found, algebra)

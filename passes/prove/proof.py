@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -13,7 +13,8 @@ from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.interpret.records.errors import InterpretationError
-from nkijit.passes.prove.algebra import Level
+from nkijit.passes.prove.algebra import Algebra, Level
+from nkijit.passes.prove.differences import Divergence, divergence
 from nkijit.passes.prove.digests import Cells, differ
 from nkijit.passes.prove.errors import NotProvableError
 from nkijit.passes.prove.run import Digests, argument, digests
@@ -47,6 +48,8 @@ class Difference:
     count: int
     """The number of elements of all results that differ."""
     rank: int = 0
+    terms: Divergence | None = None
+    """The terms of the element where they diverge."""
 
     @property
     def element(self) -> str:
@@ -55,7 +58,10 @@ class Difference:
 
     def __str__(self) -> str:
         more = f", and {self.count - 1} more elements" if self.count > 1 else ""
-        return f"{self.element} differs{more}"
+        lines = [f"{self.element} differs{more}"]
+        if self.terms is not None:
+            lines += [f"  {line}" for line in self.terms.lines]
+        return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +113,7 @@ def prove(old: Kernel, new: Kernel, level: Level | str = Level.rounding) -> Proo
         found: list[Digests] = []
         for name, kernels in (("old", olds), ("new", news)):
             try:
-                found.append(digests(kernels, each, name))
+                found.append(digests(kernels, Algebra(each), name))
             except NotProvableError as error:
                 return Proof(None, last, unproven=Unproven(name, error.reason, error.place))
             except InterpretationError as error:
@@ -118,7 +124,9 @@ def prove(old: Kernel, new: Kernel, level: Level | str = Level.rounding) -> Proo
         difference = _difference(olds[0], *found)
         if difference is None:
             return Proof(each, last)
-    return Proof(None, last, difference)
+    assert difference is not None
+    terms = divergence((olds, news), last, difference.result, difference.index, difference.rank)
+    return Proof(None, last, replace(difference, terms=terms))
 
 
 def kernels_in(kernel: Kernel) -> Sequence[KernelOp]:

@@ -17,9 +17,9 @@ from nkijit.dialects.tiles import info_of
 from nkijit.passes.interpret.records.environment import Env, Step
 from nkijit.passes.interpret.records.machine import Core, run_together
 from nkijit.passes.interpret.steps.arena import Lifetime, aligned, arrange, lifetimes
-from nkijit.passes.interpret.steps.body import compile_body
+from nkijit.passes.interpret.steps.body import Observer, compile_body
 from nkijit.passes.interpret.steps.forms import StepForm
-from nkijit.passes.prove.algebra import Level
+from nkijit.passes.prove.algebra import Algebra
 from nkijit.passes.prove.constructors import Binder
 from nkijit.passes.prove.digests import CELL, Cells, atoms
 from nkijit.passes.prove.forms import DigestForms
@@ -51,20 +51,20 @@ class _Unwritten:
 class CorePlan:
     """One core's kernel, compiled to steps on digests."""
 
-    def __init__(self, kernel: KernelOp, level: Level, run: str, launch: Sequence[KernelOp]):
+    def __init__(self, kernel: KernelOp, algebra: Algebra, run: str, launch: Sequence[KernelOp]):
         """Compile a verified kernel.
 
         Args:
             kernel: the program of the core.
-            level: the level of the digests.
+            algebra: the constructors of terms.
             run: a name of the kernel; undefined elements of kernels with different names differ.
             launch: the programs of all cores, if there are several.
         """
         self.kernel = kernel
         self._run = run
-        binder = Binder(level)
+        binder = Binder(algebra)
         self.slots = DigestSlots(kernel, precise=True, launch=launch)
-        self.slots.algebra = binder.algebra
+        self.slots.algebra = algebra
         forms = DigestForms(self.slots, binder.bind)
         self.body = compile_body(self.slots, forms, kernel.body.block)
         for body in self.body.all():
@@ -160,18 +160,21 @@ def ranks_of(kernel: KernelOp) -> int:
     return highest + 1
 
 
-def digests(kernels: Sequence[KernelOp], level: Level, run: str) -> Digests:
+def digests(
+    kernels: Sequence[KernelOp], algebra: Algebra, run: str, observer: Observer | None = None
+) -> Digests:
     """Run the kernel of each core on digests, and return those of the results.
 
     Args:
         kernels: a verified kernel's program for each core.
-        level: the level of the digests.
+        algebra: the constructors of terms.
         run: a name of the kernel; undefined elements of kernels with different names differ.
+        observer: is called before and after each operation.
 
     Raises NotProvableError for a kernel without terms, and InterpretationError as a run does.
     """
     launch = tuple(kernels) if len(kernels) > 1 else ()
-    plans = [CorePlan(kernel, level, run, launch) for kernel in kernels]
+    plans = [CorePlan(kernel, algebra, run, launch) for kernel in kernels]
     runners: list[tuple[Core, Any]] = []
     first: list[Env] = []
     for rank in range(max(map(ranks_of, kernels))):
@@ -179,6 +182,7 @@ def digests(kernels: Sequence[KernelOp], level: Level, run: str) -> Digests:
         for number, plan in enumerate(plans):
             core = Core(rank, number)
             env = plan.start(core, shared)
+            env[plan.body.observer] = observer
             runners.append((core, plan.body.drive(env)))
             if number == 0:
                 first.append(env)
