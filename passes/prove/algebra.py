@@ -12,7 +12,7 @@ A level is a normalisation. Two terms that a level identifies have equal digests
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from functools import cache
 from typing import Any
 
@@ -42,7 +42,7 @@ from nkijit.passes.prove.digests import (
 )
 
 
-class Level(Enum):
+class Level(StrEnum):
     """A degree of equality, the strictest first."""
 
     bits = "bits"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -12,11 +13,13 @@ from nkijit.dialects.collection import without_collection
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.diagnostics.places import Position
+from nkijit.passes.diagnostics.plain import plain
 from nkijit.passes.interpret.records.errors import InterpretationError
 from nkijit.passes.prove.algebra import Algebra, Level
 from nkijit.passes.prove.differences import Divergence, divergence
 from nkijit.passes.prove.digests import Cells, differ
 from nkijit.passes.prove.errors import NotProvableError
+from nkijit.passes.prove.roundings import Rounding, RoundingWatch, changed
 from nkijit.passes.prove.run import Digests, argument, digests
 
 Kernel = ModuleOp | KernelOp | Sequence[KernelOp]
@@ -76,6 +79,8 @@ class Proof:
     """The first difference at the weakest level that was tried; None for equal kernels."""
     unproven: Unproven | None = None
     """The reason why there are no terms to compare; None if there are."""
+    roundings: tuple[Rounding, ...] = ()
+    """For kernels that are equal up to rounding, the lines that round in one kernel only."""
 
     def holds(self, level: Level | str = Level.bits) -> bool:
         """Return whether the kernels are proven equal at a level, or at a stricter one."""
@@ -83,10 +88,15 @@ class Proof:
 
     def __str__(self) -> str:
         if self.level is not None:
-            return f"equal for all inputs: {self.level.value}"
+            lines = [f"equal for all inputs: {self.level.value}"]
+            return "\n".join(lines + [f"  {each}" for each in self.roundings])
         if self.unproven is not None:
             return f"not proven: {self.unproven}"
-        return f"not equal: {self.difference}"
+        return f"not proven equal: {self.difference}"
+
+    def to_json(self) -> str:
+        """Return everything as a JSON document."""
+        return json.dumps(plain(self), indent=2, ensure_ascii=False) + "\n"
 
 
 @without_collection()
@@ -107,13 +117,19 @@ def prove(old: Kernel, new: Kernel, level: Level | str = Level.rounding) -> Proo
     if mismatch is not None:
         return Proof(None, last, unproven=Unproven("new", mismatch, None))
     difference: Difference | None = None
+    watches: list[RoundingWatch] = []
     for each in Level:
         if not each.implies(last):
             break
         found: list[Digests] = []
         for name, kernels in (("old", olds), ("new", news)):
             try:
-                found.append(digests(kernels, Algebra(each), name))
+                if each is Level.rounding:
+                    watch = RoundingWatch(each)
+                    watches.append(watch)
+                    found.append(digests(kernels, watch, name, watch))
+                else:
+                    found.append(digests(kernels, Algebra(each), name))
             except NotProvableError as error:
                 return Proof(None, last, unproven=Unproven(name, error.reason, error.place))
             except InterpretationError as error:
@@ -123,7 +139,7 @@ def prove(old: Kernel, new: Kernel, level: Level | str = Level.rounding) -> Proo
             return Proof(None, last, unproven=Unproven("new", reason, None))
         difference = _difference(olds[0], *found)
         if difference is None:
-            return Proof(each, last)
+            return Proof(each, last, roundings=changed(*watches) if watches else ())
     assert difference is not None
     terms = divergence((olds, news), last, difference.result, difference.index, difference.rank)
     return Proof(None, last, replace(difference, terms=terms))
