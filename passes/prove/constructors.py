@@ -26,6 +26,7 @@ from nkijit.passes.interpret.records.records import (
     Fill,
     Gather,
     Generated,
+    Loaded,
     Matmul,
     Meets,
     MoveRows,
@@ -40,10 +41,12 @@ from nkijit.passes.interpret.records.records import (
     Table,
     Transpose,
 )
+from nkijit.passes.numerics.storage import storage
 from nkijit.passes.prove.algebra import Algebra
 from nkijit.passes.prove.digests import Cells, differ
 from nkijit.passes.prove.errors import NotProvableError
 from nkijit.passes.prove.memory import read, rounded_number, stored_numbers, write
+from nkijit.passes.prove.symbols import Symbol
 
 
 def _contains(into: DType, dtype: DType) -> bool:
@@ -92,6 +95,7 @@ class Binder:
             Chosen: self._chosen,
             Selected: self._selected,
             Drawn: self._drawn,
+            Loaded: self._loaded,
         }
 
     def bind(self, record: Record, slots: Slots) -> Step:
@@ -433,6 +437,19 @@ class Binder:
             if exact is not None and not _contains(into.dtype, exact):
                 values = algebra.rounded(values, into.dtype)
             write(env, into, np.where(of.on_false(env), fill, values), algebra)
+
+        return step
+
+    def _loaded(self, of: Loaded) -> Step:
+        source = read(of.source, self.algebra)
+        assert of.source.tile is not None
+        stored = storage(of.source.tile.info.dtype)
+
+        def step(env: Env) -> None:
+            cells = source(env)
+            values = self.algebra.values(cells)
+            known = values is not None
+            env[of.register] = of.convert(values.astype(stored)) if known else Symbol(cells.copy())
 
         return step
 

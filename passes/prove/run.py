@@ -65,7 +65,7 @@ class CorePlan:
         binder = Binder(algebra)
         self.slots = DigestSlots(kernel, precise=True, launch=launch)
         self.slots.algebra = algebra
-        forms = DigestForms(self.slots, binder.bind)
+        forms = DigestForms(self.slots, binder.bind, algebra)
         self.body = compile_body(self.slots, forms, kernel.body.block)
         for body in self.body.all():
             for position, op in enumerate(body.ops):

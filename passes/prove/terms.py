@@ -137,8 +137,8 @@ class Terms:
         for name, shape, first in self._inputs:
             at = np.flatnonzero(first == word)
             if len(at):
-                place = np.unravel_index(at[0], shape)
-                return f"{name}[{', '.join(str(int(number)) for number in place)}]"
+                place: tuple[int, ...] = tuple(map(int, np.unravel_index(at[0], shape)))
+                return f"{name}[{', '.join(map(str, place))}]"
         return None
 
     # ---------------------------------------------------------------- structure
