@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp
 
 from nkijit.dialects.collection import without_collection
@@ -20,7 +21,7 @@ from nkijit.passes.prove.differences import Divergence, divergence
 from nkijit.passes.prove.digests import Cells, differ
 from nkijit.passes.prove.errors import NotProvableError
 from nkijit.passes.prove.roundings import Rounding, RoundingWatch, changed
-from nkijit.passes.prove.run import Digests, argument, digests
+from nkijit.passes.prove.run import Digests, argument, digests, result_names
 
 Kernel = ModuleOp | KernelOp | Sequence[KernelOp]
 """A module with one kernel, or the kernel's program for each core."""
@@ -173,8 +174,8 @@ def _mismatch(old: KernelOp, new: KernelOp) -> str | None:
 def _difference(kernel: KernelOp, old: Digests, new: Digests) -> Difference | None:
     first: tuple[str, tuple[int, ...], int] | None = None
     count = 0
-    for name, rank, before, after in _pairs(kernel, old, new):
-        different = differ(before, after)
+    for name, rank, before, after, undefined in _pairs(kernel, old, new):
+        different = differ(before, after) & ~undefined
         found = int(different.sum())
         count += found
         if found and first is None:
@@ -183,12 +184,18 @@ def _difference(kernel: KernelOp, old: Digests, new: Digests) -> Difference | No
     return None if first is None else Difference(first[0], first[1], count, first[2])
 
 
-def _pairs(kernel: KernelOp, old: Digests, new: Digests) -> Iterator[tuple[str, int, Cells, Cells]]:
-    """Yield the name, rank and digests of each result, then of each argument that is written."""
-    values = kernel.return_op.values
+def _pairs(
+    kernel: KernelOp, old: Digests, new: Digests
+) -> Iterator[tuple[str, int, Cells, Cells, npt.NDArray[np.bool_] | np.bool_]]:
+    """Yield the name, rank and digests of each result, then of each argument that is written.
+
+    The last item is a mask of the elements that neither kernel writes.
+    """
+    names = result_names(kernel)
+    masks = [a & b for a, b in zip(old.undefined, new.undefined, strict=True)]
     for number, (before, after) in enumerate(zip(old.returned, new.returned, strict=True)):
-        rank, result = divmod(number, len(values))
-        yield values[result].name_hint or f"result {result}", rank, before, after
+        rank, result = divmod(number, len(names))
+        yield names[result], rank, before, after, masks[number]
     for rank, number in sorted(old.written.keys() | new.written.keys()):
         value = kernel.arguments[number]
         shape = info_of(value).shape
@@ -196,4 +203,4 @@ def _pairs(kernel: KernelOp, old: Digests, new: Digests) -> Iterator[tuple[str, 
             each.written.get((rank, number), argument(value, rank, number)).reshape(shape)
             for each in (old, new)
         )
-        yield value.name_hint or f"argument {number}", rank, before, after
+        yield value.name_hint or f"argument {number}", rank, before, after, np.False_

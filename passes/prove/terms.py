@@ -17,7 +17,7 @@ from nkijit.passes.diagnostics.shown import ShownAsText
 from nkijit.passes.prove.algebra import Level
 from nkijit.passes.prove.digests import LANES, Words, words
 from nkijit.passes.prove.recording import Call, Recorder, Shape
-from nkijit.passes.prove.run import Digests, argument, digests
+from nkijit.passes.prove.run import Digests, argument, digests, result_names
 
 _INFIX = {
     "add": "+",
@@ -94,8 +94,7 @@ class Terms:
 
     def names(self) -> list[str]:
         """Return the names of the results, in order."""
-        values = self._kernel.return_op.values
-        named = [value.name_hint or f"result {n}" for n, value in enumerate(values)]
+        named = result_names(self._kernel)
         writes = [number for rank, number in self.results.written if rank == 0]
         hints = [(number, self._kernel.arguments[number].name_hint) for number in writes]
         return named + [hint or f"argument {number}" for number, hint in hints]
