@@ -6,6 +6,7 @@ If all indices of an instruction are numbers, the instruction accesses its eleme
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 
 import numpy as np
 
@@ -101,7 +102,11 @@ def _index_cells(indirect: Indirect, op: NisaOp, slots: Slots, algebra: Algebra)
 
         def number(env: Env) -> Cells:
             content: object = register(env)
-            cells = content.cells if isinstance(content, Symbol) else algebra.number(content)
+            cells = (
+                content.cells
+                if isinstance(content, Symbol)
+                else algebra.number(float(cast(int, content)))
+            )
             return cells.reshape(())
 
         return number
