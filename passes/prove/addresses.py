@@ -6,7 +6,6 @@ If all indices of an instruction are numbers, the instruction accesses its eleme
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import cast
 
 import numpy as np
 
@@ -101,13 +100,10 @@ def _index_cells(indirect: Indirect, op: NisaOp, slots: Slots, algebra: Algebra)
         register = slots.register_reader(tile, op)
 
         def number(env: Env) -> Cells:
-            content: object = register(env)
-            cells = (
-                content.cells
-                if isinstance(content, Symbol)
-                else algebra.number(float(cast(int, content)))
-            )
-            return cells.reshape(())
+            content: int | Symbol = register(env)
+            if isinstance(content, Symbol):
+                return content.cells.reshape(())
+            return algebra.number(float(content))
 
         return number
     info = info_of(tile)
