@@ -19,6 +19,7 @@ from nkijit.host.terminal import progress_bar, show, show_findings, waiting
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.profile.compare import counts_text, ir_text, profiles_text, queues_text
 from nkijit.passes.profile.profile import Profile
+from nkijit.passes.prove.proof import prove
 from nkijit.passes.report.memory.report import MemoryReport
 from nkijit.traced.kernel import TracedKernel
 
@@ -134,7 +135,9 @@ def diff(
         bool, typer.Option("--queues", help="also compare the listings of the queues")
     ] = False,
 ) -> None:
-    """Compare two kernels: instructions, IR, memory, predicted time.
+    """Compare two kernels: terms of results, instructions, IR, memory, predicted time.
+
+    The first line is that of `nkijit prove`: the level at which the kernels are equal.
 
     The IR is compared as `trace --rolled` prints it: with loops in place of repeated instructions.
     """
@@ -160,6 +163,9 @@ def diff(
     for file, programs in zip(names, (one, two), strict=True):
         if programs[0].passed_over:
             print(f"{file}: {programs[0].passed_over}")
+    with waiting("proving equality"):
+        proof = prove(pair[0].cores(), pair[1].cores())
+    print(proof)
     print(counts_text(one, two, names))
     print(ir_text(texts[0], texts[1], names))
     if queues:

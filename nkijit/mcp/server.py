@@ -23,6 +23,7 @@ from nkijit.mcp.outputs import form
 from nkijit.mcp.questions import Question
 from nkijit.mcp.resources import add_resources
 from nkijit.passes.compile.schedules import Schedule
+from nkijit.passes.prove.algebra import Level
 from nkijit.version import __version__
 
 preload(
@@ -39,7 +40,8 @@ Checks, runs and profiles kernels for AWS Trainium (NKI: Python functions under 
 a device. `list_kernels` lists the kernels of a file; `verify` reports violated rules of the \
 hardware; `explain` describes a rule or an instruction; `run` computes results on random data; \
 `cost`, `profile` and `advise` predict the time and suggest changes that reduce it; `trace` shows \
-the IR; `diff` compares two kernels. Tools need a file, or its text as `source`, and the kernel's \
+the IR; `diff` compares two kernels; `prove` proves that a changed kernel computes the same for \
+all inputs. Tools need a file, or its text as `source`, and the kernel's \
 arguments, unless the file gives them (@nkijit.example) or they have defaults. Files are run."""
 
 _EXAMPLE = {"file": "kernel.py:softmax", "arguments": {"x": "128x512:bfloat16"}}
@@ -66,6 +68,13 @@ Arguments = Annotated[
 SecondArguments = Annotated[
     list[str] | dict[str, Any] | None,
     Field(description="the arguments of the second kernel, by default those of the first"),
+]
+WeakestLevel = Annotated[
+    Level,
+    Field(
+        description="the weakest level that counts as equal: bits, reassociated (sums and products "
+        "in any order) or rounding (other float types on the way)"
+    ),
 ]
 Target = Annotated[str | None, Field(description="trn1, trn2 or trn3; by default trn3")]
 Cores = Annotated[int | None, Field(description="number of cores, 1 or 2")]
@@ -234,6 +243,32 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         """Predict how long a kernel takes, and why: queues, waits, lines of the critical path."""
         question = _question(file, source, kernel, arguments, target, cores)
         return await call(answers.profile, question, schedule.value, Page(first, limit))
+
+    @tool(
+        "Proof that two kernels are equal",
+        {
+            "first_file": "kernel.py:softmax",
+            "second_file": "faster.py:softmax",
+            "arguments": {"x": "128x512:bfloat16"},
+        },
+    )
+    async def prove(
+        first_file: File = None,
+        first_source: Source = None,
+        second_file: File = None,
+        second_source: Source = None,
+        kernel: Name = None,
+        arguments: Arguments = None,
+        target: Target = None,
+        cores: Cores = None,
+        level: WeakestLevel = Level.bits,
+    ) -> Annotated[CallToolResult, form(outputs.Proven)]:
+        """Prove that two kernels are equal for all inputs, or show where their terms differ."""
+        one, other = (
+            _question(file, source, kernel, arguments, target, cores)
+            for file, source in ((first_file, first_source), (second_file, second_source))
+        )
+        return await call(answers.prove, one, other, level.value)
 
     @tool(
         "Comparison of two kernels",

@@ -15,8 +15,9 @@ from nkijit.dialects.nisa.registers import (
     RegisterStoreOp,
 )
 from nkijit.passes.interpret.records.binding import Binding
-from nkijit.passes.interpret.records.environment import Env
-from nkijit.passes.interpret.records.records import Opaque
+from nkijit.passes.interpret.records.environment import Array, Env
+from nkijit.passes.interpret.records.operands import reader
+from nkijit.passes.interpret.records.records import Generated, Loaded, OnRegisters, Opaque
 from nkijit.passes.interpret.semantics.registry import semantics
 
 _BITS = 32
@@ -34,7 +35,7 @@ def register_move(b: Binding) -> Opaque:
     def step(env: Env) -> None:
         env[into] = read(env)
 
-    return Opaque(step)
+    return Opaque(step, OnRegisters.only)
 
 
 @semantics(RegisterComputeOp)
@@ -45,31 +46,37 @@ def register_compute(b: Binding) -> Opaque:
     def step(env: Env) -> None:
         env[into] = _signed(compute(left(env), right(env)))
 
-    return Opaque(step)
+    return Opaque(step, OnRegisters.only)
 
 
 @semantics(RegisterLoadOp)
 def register_load(b: Binding) -> Opaque:
-    into, stored = b.register_slot("dst"), b.reader("src", raw=True)
-    convert = _as_integer if b.dtype("src").is_integer else _bits
+    into, source = b.register_slot("dst"), b.read("src", raw=True)
+    stored = reader(source, b.slots)
+    as_number = _as_integer if b.dtype("src").is_integer else _bits
+
+    def convert(element: Array) -> int:
+        return _signed(as_number(element))
 
     def step(env: Env) -> None:
-        env[into] = _signed(convert(stored(env)))
+        env[into] = convert(stored(env))
 
-    return Opaque(step)
+    return Opaque(step, Loaded(source, into, convert))
 
 
 @semantics(RegisterStoreOp)
 def register_store(b: Binding) -> Opaque:
-    read, target = b.register("src"), b.into().slot
-    size = b.storage("dst").itemsize
+    read, into, stored = b.register("src"), b.into(), b.storage("dst")
+    target, size, shape = into.slot, stored.itemsize, into.reshape or into.shape
+
+    def element(env: Env) -> Array:
+        low = (read(env) % (1 << (8 * size))).to_bytes(size, "little")
+        return np.frombuffer(low, stored).reshape(shape)
 
     def step(env: Env) -> None:
-        low = (read(env) % (1 << (8 * size))).to_bytes(size, "little")
-        array = env[target]
-        array[...] = np.frombuffer(low, array.dtype).reshape(array.shape)
+        env[target][...] = element(env)
 
-    return Opaque(step)
+    return Opaque(step, Generated(element, into))
 
 
 def _as_integer(array: Any) -> int:
