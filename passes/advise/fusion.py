@@ -23,16 +23,19 @@ from nkijit.dialects.nisa.elementwise import (
     TensorTensorOp,
 )
 from nkijit.dialects.nisa.reduce import TensorReduceOp
-from nkijit.dialects.nki.views import base_of
+from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.views import ViewOp, base_of
 from nkijit.dialects.operators import OPERATORS, AluKind
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.passes.advise.edit import (
     Edit,
     NotPossibleError,
     arguments_of,
+    declare_first,
     erase,
     insert_before,
     instruction,
+    view,
 )
 from nkijit.passes.advise.facts import Facts
 from nkijit.passes.advise.kinds import FUSED
@@ -88,6 +91,8 @@ class _Fuse:
             if gone & {first, second}:
                 continue
             assert isinstance(first, NisaOp) and isinstance(second, NisaOp)  # noqa: PT018
+            if pair.reduces:
+                _declare_before(first, second)
             fused = _reducing(first, second) if pair.reduces else _together(first, second)
             insert_before(first if pair.reduces else second, fused)
             gone |= {first, second}
@@ -95,6 +100,17 @@ class _Fuse:
                 erase(op)
         if not gone:
             raise NotPossibleError
+
+
+def _declare_before(first: NisaOp, second: NisaOp) -> None:
+    """Make the destination of the second instruction usable at the first one."""
+    number = list(second.operands).index(second.required("dst"))
+    into = second.operands[number]
+    if isinstance(into.owner, ViewOp):
+        info = info_of(into)
+        second.operands[number] = view(base_of(into), info.pattern, first, info.dtype)
+    if isinstance(tile := base_of(into).owner, AllocOp):
+        declare_first(tile)
 
 
 def _pairs(facts: Facts) -> Iterator[_Pair]:
