@@ -1,8 +1,8 @@
 """The search for a faster version of a kernel.
 
-A *descent* tries all changes of a version and applies those that gain, the largest gain first, until
-none gains. The search continues with versions that gained nothing by themselves, or less than another
-change: the fastest first.
+A *descent* tries all changes of a version and applies those that gain, the largest gain first,
+until none gains. The search continues with versions that gained nothing by themselves, or less than
+another change: the fastest first.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ from __future__ import annotations
 import heapq
 import itertools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.passes.advise.edit import NotPossibleError
 from nkijit.passes.advise.kinds import Numbers
+from nkijit.passes.advise.proposal import Proposal
 from nkijit.passes.advise.trials import (
     Change,
     Conditions,
@@ -25,21 +26,19 @@ from nkijit.passes.advise.trials import (
     worthwhile,
 )
 from nkijit.passes.lower.program import LoweringError
-from nkijit.passes.optimize.evidence import Evidence, Level, evidence
+from nkijit.passes.optimize.evidence import Level, evidence
 from nkijit.passes.optimize.state import Move, State, Step
-from nkijit.passes.profile.simulate import SimulationError
+from nkijit.passes.profile.simulate import Progress, SimulationError
 from nkijit.passes.verify.passes import find_all
 
 SMALLEST = 0.003
 """The smallest gain of a step, as a fraction of the kernel's time."""
 SLOWER = 1.1
-"""The search continues with versions that are at most this much slower than their original."""
+"""The search continues with versions that are at most this much slower than the version before."""
 MOST_TRIED = 48
 """The largest number of changes of a version that are tried."""
 MOST_OPEN = 12
 """The largest number of versions that are retained to continue with."""
-
-Progress = Callable[[float], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +46,19 @@ class Limits:
     """The limits of a search."""
 
     allowed: Level = Level.bits
+    """The level of equivalence with the original kernel that every version must have."""
     seconds: float = 60.0
     """The time after which no further change is tried."""
-    moves: int = 1_000_000
+    experiments: int = 1_000_000
     """The largest number of changes that are tried."""
 
 
 class OutOfBudgetError(Exception):
-    """Raised at the end of the time of a search."""
+    """The time of a search is over."""
+
+
+_Versions = tuple[State, ...]
+"""The original kernel, and the version after each step."""
 
 
 class Search:
@@ -78,17 +82,27 @@ class Search:
         self._progress = progress
         self._started = time.monotonic()
         self.original = State(kernels, conditions.run(kernels, conditions.schedule))
-        self.best = self.original
-        self.steps: tuple[Step, ...] = ()
+        self.versions: _Versions = (self.original,)
+        """The original kernel, and the version after each step to the best one."""
         self.tried = 0
         self.refuted = 0
-        """The number of faster versions without evidence that their results are equal."""
+        """The number of versions that were dropped: not proven to be equivalent, or not valid."""
         self.is_complete = False
         """Whether all versions were tried before the end of the time."""
         self._known = {self.original.figures}
-        self._open: list[tuple[float, int, State, tuple[Step, ...]]] = []
+        self._open: list[tuple[float, int, _Versions]] = []
         self._numbers = itertools.count()
         self._suspicious = suspicious(find_all(kernels, advise=False))
+
+    @property
+    def best(self) -> State:
+        """The fastest version that was found."""
+        return self.versions[-1]
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps to the best version."""
+        return tuple(itertools.starmap(Step.between, itertools.pairwise(self.versions)))
 
     @property
     def seconds(self) -> float:
@@ -98,63 +112,64 @@ class Search:
     def run(self) -> None:
         """Search until nothing is left to try, or the time is over."""
         try:
-            self._continue_with(self.best, self.steps)
+            self._descend(self.versions)
             while self._open:
-                _, _, state, steps = heapq.heappop(self._open)
-                self._continue_with(state, steps)
+                versions = heapq.heappop(self._open)[-1]
+                if self._is_sound(versions[-1]):
+                    self._descend(versions)
             self.is_complete = True
         except OutOfBudgetError:
             pass
 
     def apply(self, moves: Sequence[Move]) -> None:
-        """Apply known changes to the original kernel, as far as each one gains.
-
-        The result is the best version; a change that the kernel does not allow ends the sequence.
-        """
+        """Apply known changes to the original kernel, as far as it allows them."""
+        versions = self.versions
         for move in moves:
-            state = self._again(self.best, move)
-            step = None if state is None else self._step(self.best, state)
-            if state is None or step is None:
+            state = self._again(versions[-1], move)
+            if state is None or not self._is_sound(state):
                 return
-            self.best, self.steps = state, (*self.steps, step)
+            versions = (*versions, state)
+            self._keep(versions)
 
-    def _continue_with(self, state: State, steps: tuple[Step, ...]) -> None:
+    def _keep(self, versions: _Versions) -> None:
+        """Make a version the best one if it is faster than the best one."""
+        if versions[-1].is_faster_than(self.best, 0.0):
+            self.versions = versions
+
+    def _descend(self, versions: _Versions) -> None:
         """Apply changes that gain, until none does."""
+        self._keep(versions)
         while True:
-            trials = sorted(self._trials(state), key=lambda trial: trial.time)
-            before, made = state, steps
-            for trial in trials:
-                if trial.time >= before.time * SLOWER:
+            start = versions
+            for trial in sorted(self._trials(start[-1]), key=lambda trial: trial.time):
+                if trial.time >= start[-1].time * SLOWER:
                     break
-                move = trial.moves[-1]
-                new = trial if state is before else self._again(state, move)
-                if new is None or not new.is_faster_than(state, SMALLEST):
-                    self._put(trial, made)
-                    continue
-                step = self._step(state, new)
-                if step is None:
-                    continue
-                if state is not before:
-                    self._put(trial, made)
-                state, steps = new, (*steps, step)
-                if state.is_faster_than(self.best, 0.0):
-                    self.best, self.steps = state, steps
-            if state is before:
+                self._check_budget()
+                end = versions[-1]
+                state = trial if versions is start else self._again(end, Move.of(_last(trial)))
+                gains = state is not None and state.is_faster_than(end, SMALLEST)
+                if versions is not start or not gains:
+                    self._put((*start, trial))
+                if state is not None and gains and self._is_sound(state):
+                    versions = (*versions, state)
+                    self._keep(versions)
+            if versions is start:
                 return
 
-    def _put(self, state: State, steps: tuple[Step, ...]) -> None:
-        """Retain a version to continue with later. `steps` lead to the version before it."""
+    def _put(self, versions: _Versions) -> None:
+        """Retain a version to continue with later."""
+        state = versions[-1]
         if state.figures in self._known:
             return
         self._known.add(state.figures)
-        heapq.heappush(self._open, (state.time, next(self._numbers), state, steps))
+        heapq.heappush(self._open, (state.time, next(self._numbers), versions))
         if len(self._open) > MOST_OPEN:
             self._open = heapq.nsmallest(MOST_OPEN, self._open)
-            heapq.heapify(self._open)
 
     def _trials(self, state: State) -> Iterator[State]:
         for alternatives in worthwhile(state.kernels, state.timeline, SMALLEST)[:MOST_TRIED]:
             for change in alternatives:
+                self._check_budget()
                 trial = self._try(state, change)
                 if trial is not None:
                     yield trial
@@ -163,66 +178,48 @@ class Search:
         """Apply a change that was found in another version; None if it is not possible."""
         for alternatives in worthwhile(state.kernels, state.timeline, 0.0):
             for change in alternatives:
-                if Move.of(_proposal(change)) == move:
+                if Move.of(_first(change)) == move:
                     return self._try(state, change)
         return None
 
-    def _try(self, state: State, change: Sequence[object]) -> State | None:
-        self._check_budget()
-        own: Change = list(change)  # type: ignore[arg-type]
-        proposal = _proposal(own)
+    def _try(self, state: State, change: Change) -> State | None:
+        proposal = _first(change)
         if proposal.kind.numbers in (Numbers.change, Numbers.estimate):
-            return None
-        if proposal.kind.numbers is Numbers.rounding and not self._limits.allowed:
             return None
         self.tried += 1
         try:
-            copies = changed(own, state.kernels)
+            copies = changed(change, state.kernels)
             timeline = self._conditions.run(copies, self._conditions.schedule)
         except (NotPossibleError, LoweringError, SimulationError):
             return None
         if spilled(timeline) > spilled(self.original.timeline):
             return None  # SBUF has no free space for it
-        return State(copies, timeline, (*state.moves, Move.of(proposal)), proposal)
+        return State(copies, timeline, proposal)
 
-    def _step(self, before: State, after: State) -> Step | None:
-        """Return the step between two versions; None if the new version is not sound."""
-        found = self._evidence(after)
-        if found.level is None:
-            self.refuted += 1
-            return None
-        proposal = after.proposal
-        assert proposal is not None
-        gains = [one - other for one, other in zip(before.ends, after.ends, strict=True)]
-        gains.append(before.time - after.time)
-        return Step(
-            move=after.moves[-1],
-            place=proposal.place(),
-            message=proposal.message,
-            reasons=proposal.reasons,
-            before=before.time,
-            after=after.time,
-            low=min(gains),
-            high=max(gains),
-            level=found.level,
-        )
-
-    def _evidence(self, state: State) -> Evidence:
-        """Return the evidence that a version is valid and computes the original's results."""
-        found = find_all(state.kernels, advise=False)
-        errors = [d for d in found if d.severity == "error"]
-        if errors:
-            return Evidence(None, errors[0].message)
-        if not suspicious(found) <= self._suspicious:
-            return Evidence(None, "the changed kernel has warnings")
-        return evidence(self.original.kernels, state.kernels, self._limits.allowed)
+    def _is_sound(self, state: State) -> bool:
+        """Whether a version is valid, and equivalent to the original at the allowed level."""
+        if state.level is None:
+            found = find_all(state.kernels, advise=False)
+            valid = not any(d.severity == "error" for d in found)
+            if valid and suspicious(found) <= self._suspicious:
+                proof = evidence(self.original.kernels, state.kernels, self._limits.allowed)
+                state.level = proof.level
+            self.refuted += state.level is None
+        return state.level is not None
 
     def _check_budget(self) -> None:
         if self._progress is not None:
-            self._progress(min(1.0, self.seconds / self._limits.seconds))
-        if self.seconds >= self._limits.seconds or self.tried >= self._limits.moves:
+            self._progress(min(1.0, self.seconds / max(self._limits.seconds, 1e-9)))
+        if self.seconds >= self._limits.seconds or self.tried >= self._limits.experiments:
             raise OutOfBudgetError
 
 
-def _proposal(change: Change):
-    return next(p for p in change if p is not None)
+def _first(change: Change) -> Proposal:
+    """Return a proposal of a change; those of all cores have the same key."""
+    return next(proposal for proposal in change if proposal is not None)
+
+
+def _last(state: State) -> Proposal:
+    """Return the change that leads to a version."""
+    assert state.proposal is not None
+    return state.proposal

@@ -43,6 +43,45 @@ def _text(subject: Hashable) -> str:
     return str(subject)
 
 
+class State:
+    """A version of the kernel."""
+
+    def __init__(
+        self,
+        kernels: Sequence[KernelOp],
+        timeline: Timeline,
+        proposal: Proposal | None = None,
+    ):
+        self.kernels = kernels
+        self.timeline = timeline
+        self.proposal = proposal
+        """The change that leads to this version; None for the original kernel."""
+        self.level: Level | None = None
+        """The level of equivalence with the original kernel, if it is known."""
+
+    @property
+    def time(self) -> float:
+        """The predicted time, in ns."""
+        return self.timeline.total
+
+    @cached_property
+    def ends(self) -> list[float]:
+        """The times with the fastest and the slowest timing constants, in ns."""
+        return times_at_ends(self.timeline)
+
+    @cached_property
+    def figures(self) -> Hashable:
+        """Figures that are equal for versions with the same instructions in the same order."""
+        names = Counter(op.name for kernel in self.kernels for op in kernel.operations)
+        return round(self.time, 3), frozenset(names.items())
+
+    def is_faster_than(self, other: State, threshold: float) -> bool:
+        """Whether this version is faster by a fraction, and not slower at either end."""
+        return self.time < other.time * (1 - threshold) and all(
+            mine <= its for mine, its in zip(self.ends, other.ends, strict=True)
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """A change that was applied. Times are of the whole kernel, in ns."""
@@ -67,42 +106,21 @@ class Step:
         """The fraction of the time that is saved."""
         return (self.before - self.after) / self.before
 
-
-class State:
-    """A version of the kernel."""
-
-    def __init__(
-        self,
-        kernels: Sequence[KernelOp],
-        timeline: Timeline,
-        moves: tuple[Move, ...] = (),
-        proposal: Proposal | None = None,
-    ):
-        self.kernels = kernels
-        self.timeline = timeline
-        self.moves = moves
-        """The changes that lead from the original kernel to this version, in order."""
-        self.proposal = proposal
-        """The last change; None for the original kernel."""
-
-    @property
-    def time(self) -> float:
-        """The predicted time, in ns."""
-        return self.timeline.total
-
-    @cached_property
-    def ends(self) -> list[float]:
-        """The times with the fastest and the slowest timing constants, in ns."""
-        return times_at_ends(self.timeline)
-
-    @cached_property
-    def figures(self) -> Hashable:
-        """Figures that are equal for versions with the same instructions in the same order."""
-        names = Counter(op.name for kernel in self.kernels for op in kernel.operations)
-        return round(self.time, 3), frozenset(names.items())
-
-    def is_faster_than(self, other: State, threshold: float) -> bool:
-        """Whether this version is faster by a fraction, and not slower at either end."""
-        return self.time < other.time * (1 - threshold) and all(
-            mine <= its for mine, its in zip(self.ends, other.ends, strict=True)
+    @staticmethod
+    def between(before: State, after: State) -> Step:
+        """Return the step between a version and the next one, whose level is known."""
+        assert after.proposal is not None
+        assert after.level is not None
+        gains = [one - other for one, other in zip(before.ends, after.ends, strict=True)]
+        gains.append(before.time - after.time)
+        return Step(
+            move=Move.of(after.proposal),
+            place=after.proposal.place(),
+            message=after.proposal.message,
+            reasons=after.proposal.reasons,
+            before=before.time,
+            after=after.time,
+            low=min(gains),
+            high=max(gains),
+            level=after.level,
         )
