@@ -14,6 +14,7 @@ from nkijit.passes.advise.loads import repeated_loads
 from nkijit.passes.advise.partitions import partition_uses
 from nkijit.passes.advise.precision import narrower_matmuls
 from nkijit.passes.advise.proposal import Proposal
+from nkijit.passes.advise.rows import longer_rows
 from nkijit.passes.advise.transposes import dma_transposes, tensor_transposes
 
 
@@ -24,6 +25,7 @@ def proposals_for(kernel: KernelOp) -> Iterator[Proposal]:
     yield from loop_orders(facts, renamed)
     yield from merged_dmas(facts, renamed)
     yield from partition_uses(facts, renamed)
+    yield from longer_rows(facts, renamed)
     yield from narrower_matmuls(facts)
     yield from fused_instructions(facts)
     yield from tensor_transposes(facts)

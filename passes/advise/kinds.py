@@ -81,6 +81,15 @@ PARTITION_USE = _kind(
     Numbers.same,
     "NKI architecture guide, partition dimension; NKI programming model, tile sizes",
 )
+LONGER_ROWS = _kind(
+    "longer-rows",
+    "Do the element-wise work of several iterations with one instruction on longer rows.",
+    "Run iterations of a loop in lockstep. Merge their element-wise instructions and DMAs: the "
+    "tiles of the iterations become parts of one tile, or the views of one tile become one view. "
+    "All dependences are preserved; a buffer that prevents this is split into tiles first.",
+    Numbers.same,
+    f"{_GUIDE}, Opt #5a; NKI programming model, tile sizes",
+)
 WIDENED_MATMUL = _kind(
     "widened-matmul",
     "Multiply 8-bit and 16-bit inputs as they are, without a cast to float32.",
