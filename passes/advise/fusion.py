@@ -54,6 +54,8 @@ class _Pair(NamedTuple):
     """The replacement in words, e.g. "one scalar_tensor_tensor"."""
     reduces: bool
     """True if the second instruction is a reduction that the replacement computes as well."""
+    keeps_first: bool = False
+    """True if the first instruction has other readers, so it remains."""
 
 
 def fused_instructions(facts: Facts) -> Iterator[Proposal]:
@@ -71,13 +73,16 @@ def fused_instructions(facts: Facts) -> Iterator[Proposal]:
         yield Proposal(
             FUSED, key, 0, second.location,
             "let {} do this {} with the {}{}".format(pairs[0].becomes, *names, at),
-            (
-                f"no other instruction in between accesses {tile}; "
-                f"{len(pairs):,} instructions fewer",
-            ),
+            (_reason(tile, pairs),),
             [op for pair in pairs for op in (pair.first, pair.second)],
             _Fuse(pairs),
         )  # fmt: skip
+
+
+def _reason(tile: str, pairs: Sequence[_Pair]) -> str:
+    if any(pair.keeps_first for pair in pairs):
+        return f"it does not wait for {tile}, which other instructions read as well"
+    return f"no other instruction in between accesses {tile}; {len(pairs):,} instructions fewer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +100,8 @@ class _Fuse:
                 _declare_before(first, second)
             fused = _reducing(first, second) if pair.reduces else _together(first, second)
             insert_before(first if pair.reduces else second, fused)
-            gone |= {first, second}
-            for op in (first, second):
+            gone |= {second} if pair.keeps_first else {first, second}
+            for op in (second,) if pair.keeps_first else (first, second):
                 erase(op)
         if not gone:
             raise NotPossibleError
@@ -119,14 +124,15 @@ def _pairs(facts: Facts) -> Iterator[_Pair]:
         if second.after is not None or second.instruction_name is not None:
             continue
         if isinstance(second, TensorReduceOp):
-            first = _only_source(second, second.data, facts)
+            first = only_source(second, second.data, facts)
             if first is not None and _can_reduce(first, second, accumulators, facts):
                 yield _Pair(first, second, _BECOMES_REDUCING[type(first)], True)
         elif isinstance(second, (TensorScalarOp, ActivationOp, TensorTensorOp)):
             for value in _inputs(second):
-                first = _only_source(second, value, facts)
+                first = only_source(second, value, facts)
                 if isinstance(first, TensorScalarOp) and _can_join(first, second, value, facts):
-                    yield _Pair(first, second, _BECOMES[type(second)], False)
+                    keeps = facts.readers.get(first) != {second}
+                    yield _Pair(first, second, _BECOMES[type(second)], False, keeps)
                     break
 
 
@@ -148,7 +154,7 @@ def _inputs(op: NisaOp) -> list[SSAValue]:
     return [op.required("data")]
 
 
-def _only_source(op: NisaOp, value: SSAValue, facts: Facts) -> NisaOp | None:
+def only_source(op: NisaOp, value: SSAValue, facts: Facts) -> NisaOp | None:
     """Return the instruction that alone writes all of a tile before `op`, in the same block.
 
     Returns None if several instructions write the tile, if the instruction has a name, or if it
@@ -170,7 +176,7 @@ def _only_source(op: NisaOp, value: SSAValue, facts: Facts) -> NisaOp | None:
     return None
 
 
-def _unchanged(op: NisaOp, names: Sequence[str], first: int, last: int, facts: Facts) -> bool:
+def unchanged(op: NisaOp, names: Sequence[str], first: int, last: int, facts: Facts) -> bool:
     """Whether no instruction between two positions writes the named operands of an instruction."""
     for name in names:
         value = op.operand_named(name)
@@ -184,10 +190,8 @@ def _unchanged(op: NisaOp, names: Sequence[str], first: int, last: int, facts: F
 def _can_join(first: TensorScalarOp, second: NisaOp, value: SSAValue, facts: Facts) -> bool:
     if is_set(first, "op1") and not isinstance(second, ActivationOp):
         return False
-    if facts.readers.get(first) != {second}:
-        return False
     start, end = facts.position[first], facts.position[second]
-    if not _unchanged(first, ("data", "operand0", "operand1"), start, end, facts):
+    if not unchanged(first, ("data", "operand0", "operand1"), start, end, facts):
         return False
     kinds = [_kind(first, "op0")]
     if isinstance(second, TensorScalarOp):

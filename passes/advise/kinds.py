@@ -123,6 +123,22 @@ FUSED = _kind(
     Numbers.rounding,
     f"{_GUIDE}, Opt #6; API reference, nki.isa",
 )
+SUBTRACTING_BIAS = _kind(
+    "subtracting-bias",
+    "Subtract by the bias of an activation.",
+    "Replace a subtraction of one value per partition, and the activation of its result, by an "
+    "activation with the negated value as bias. A reduction that computes the value for this "
+    "purpose only negates it itself; other values are negated by an instruction.",
+    Numbers.same,
+    "API reference, nki.isa.activation",
+)
+SQUARE_ACTIVATION = _kind(
+    "square-activation",
+    "Square on the Scalar Engine, which can add up the squares as well.",
+    "Replace the product of a tile with itself by nisa.activation with nl.square.",
+    Numbers.same,
+    "API reference, nki.isa.activation",
+)
 TENSOR_TRANSPOSE = _kind(
     "tensor-transpose",
     "Transpose on the Tensor Engine instead of in a DMA.",

@@ -25,6 +25,7 @@ from nkijit.passes.advise.trials import (
     suspicious,
     worthwhile,
 )
+from nkijit.passes.compile.passes.remove_unused import remove_unused
 from nkijit.passes.lower.program import LoweringError
 from nkijit.passes.optimize.evidence import Level, evidence
 from nkijit.passes.optimize.state import Move, State, Step
@@ -189,6 +190,8 @@ class Search:
         self.tried += 1
         try:
             copies = changed(change, state.kernels)
+            for copy in copies:
+                remove_unused(copy)
             timeline = self._conditions.run(copies, self._conditions.schedule)
         except (NotPossibleError, LoweringError, SimulationError):
             return None
