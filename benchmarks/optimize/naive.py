@@ -280,3 +280,84 @@ def adamw(p, g, m, v):
             for out, tile in zip(outs, (result, one, two), strict=True):
                 nisa.dma_copy(dst=out[part], src=tile)
     return tuple(outs)
+
+
+@nki.jit
+def conv2d(x, weights):
+    """Return a convolution without padding; each output row loads its input and the weights."""
+    images, inside, height, width = x.shape
+    outside, _, size, _ = weights.shape
+    rows, columns = height - size + 1, width - size + 1
+    out = _hbm((images, outside, rows, columns), x.dtype)
+    for image in range(images):
+        for row in range(rows):
+            product = nl.ndarray((outside, columns), F32, buffer=nl.psum)
+            for i in range(size):
+                for j in range(size):
+                    kernel = _tile(inside, outside, x.dtype)
+                    taps = [[size * size, inside], [inside * size * size, outside]]
+                    nisa.dma_copy(dst=kernel, src=weights.ap(taps, offset=i * size + j))
+                    data = _load(x[image, :, row + i, j : j + columns])
+                    nisa.nc_matmul(
+                        dst=product, stationary=kernel, moving=data, accumulate=i + j > 0
+                    )
+            result = _tile(outside, columns, x.dtype)
+            nisa.tensor_copy(dst=result, src=product)
+            nisa.dma_copy(dst=out[image, :, row, :], src=result)
+    return out
+
+
+@nki.jit
+def bmm(a, b):
+    """Return a[i].T @ b[i] for each i; operands are loaded in the innermost loop."""
+    out = _hbm((a.shape[0], a.shape[2], b.shape[2]), a.dtype)
+    for i in range(a.shape[0]):
+        for m in range(0, a.shape[2], P):
+            product = nl.ndarray((P, b.shape[2]), F32, buffer=nl.psum)
+            for k in range(0, a.shape[1], P):
+                lhs = _load(a[i, k : k + P, m : m + P])
+                rhs = _load(b[i, k : k + P, :])
+                nisa.nc_matmul(dst=product, stationary=lhs, moving=rhs, accumulate=k > 0)
+            result = _tile(P, b.shape[2], a.dtype)
+            nisa.tensor_copy(dst=result, src=product)
+            nisa.dma_copy(dst=out[i, m : m + P, :], src=result)
+    return out
+
+
+@nki.jit
+def attention(q, k, v):
+    """Return softmax(q.T @ k) @ v of one head; q and k are (128, tokens), v is (tokens, 128)."""
+    tokens = q.shape[1]
+    out = _hbm(v.shape, v.dtype)
+    for r in range(0, tokens, P):
+        scores = _tile(P, tokens)
+        for c in range(0, tokens, 512):
+            queries = _load(q[:, r : r + P])
+            keys = _load(k[:, c : c + 512])
+            product = nl.ndarray((P, 512), F32, buffer=nl.psum)
+            nisa.nc_matmul(dst=product, stationary=queries, moving=keys)
+            nisa.tensor_copy(dst=scores[:, c : c + 512], src=product)
+        largest = _tile(P, 1)
+        nisa.tensor_reduce(dst=largest, op=nl.maximum, data=scores, axis=1)
+        centred = _tile(P, tokens)
+        nisa.tensor_scalar(dst=centred, data=scores, op0=nl.subtract, operand0=largest)
+        powers = _tile(P, tokens)
+        nisa.activation(dst=powers, data=centred, op=nl.exp)
+        total = _tile(P, 1)
+        nisa.tensor_reduce(dst=total, op=nl.add, data=powers, axis=1)
+        inverse = _tile(P, 1)
+        nisa.reciprocal(dst=inverse, data=total)
+        weights = _tile(P, tokens, v.dtype)
+        nisa.tensor_scalar(dst=weights, data=powers, op0=nl.multiply, operand0=inverse)
+        result = nl.ndarray((P, P), F32, buffer=nl.psum)
+        for c in range(0, tokens, P):
+            turned = nl.ndarray((P, P), v.dtype, buffer=nl.psum)
+            nisa.nc_transpose(dst=turned, data=weights[:, c : c + P])
+            columns = _tile(P, P, v.dtype)
+            nisa.tensor_copy(dst=columns, src=turned)
+            values = _load(v[c : c + P, :])
+            nisa.nc_matmul(dst=result, stationary=columns, moving=values, accumulate=c > 0)
+        stored = _tile(P, P, v.dtype)
+        nisa.tensor_copy(dst=stored, src=result)
+        nisa.dma_copy(dst=out[r : r + P, :], src=stored)
+    return out
