@@ -83,9 +83,10 @@ PARTITION_USE = _kind(
 )
 LONGER_ROWS = _kind(
     "longer-rows",
-    "Do the element-wise work of several iterations with one instruction on longer rows.",
-    "Run iterations of a loop in lockstep. Merge their element-wise instructions and DMAs: the "
-    "tiles of the iterations become parts of one tile, or the views of one tile become one view. "
+    "Do the work of several iterations with one instruction on longer rows.",
+    "Run iterations of a loop in lockstep. Merge their element-wise instructions, their matmuls "
+    "with the same stationary tile, and their DMAs: the tiles of the iterations become parts of "
+    "one tile, or the views of one tile become one view. "
     "All dependences are preserved; a buffer that prevents this is split into tiles first.",
     Numbers.same,
     f"{_GUIDE}, Opt #5a; NKI programming model, tile sizes",

@@ -1,4 +1,4 @@
-"""`longer-rows`: merges the element-wise instructions of several iterations of a loop."""
+"""`longer-rows`: merges instructions of several iterations of a loop on longer rows."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from nkijit.dialects.nisa.elementwise import (
     TensorScalarOp,
     TensorTensorOp,
 )
+from nkijit.dialects.nisa.matmul import NcMatmulOp
 from nkijit.dialects.nisa.movement import DmaCopyOp, MemsetOp, TensorCopyOp
 from nkijit.dialects.nki.views import base_of, index_of
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
@@ -55,15 +56,19 @@ _ELEMENTWISE = (
     *(TensorTensorOp, TensorScalarOp, ScalarTensorTensorOp),
     *(ReciprocalOp, ActivationOp, TensorCopyOp, MemsetOp),
 )
-_SCALARS = frozenset({"operand0", "operand1", "scale", "bias"})
-"""The names of operands with one element per partition; `operand1` may be a whole tile, too."""
+_MERGEABLE = (*_ELEMENTWISE, NcMatmulOp, DmaCopyOp)
+_SHARED = frozenset({"operand0", "operand1", "scale", "bias", "stationary"})
+"""The names of operands that must be the same in all iterations.
+
+They have one element per partition, or are the stationary tile of a matmul.
+"""
 
 
 def longer_rows(facts: Facts, renamed: Renamed) -> Iterator[Proposal]:
-    """Yield proposals for loops with element-wise instructions that can be merged."""
+    """Yield proposals for loops with instructions that can be merged."""
     loops: dict[tuple[LocationAttr, int], list[tuple[Nest, int]]] = {}
     for nest, depth in facts.nests:
-        first = next((op for op in flat(nest.iterations[0]) if isinstance(op, _ELEMENTWISE)), None)
+        first = next((op for op in flat(nest.iterations[0]) if isinstance(op, _MERGEABLE)), None)
         if first is not None and are_uniform(nest):
             loops.setdefault((first.location, depth), []).append((nest, depth))
     places = {op: place for place, op in enumerate(facts.instructions)}
@@ -165,7 +170,7 @@ class _Together:
 
     def _is_one(self, column: Sequence[NisaOp]) -> bool:
         first = column[0]
-        if not isinstance(first, (*_ELEMENTWISE, DmaCopyOp)):
+        if not isinstance(first, _MERGEABLE):
             return False
         if isinstance(first, DmaCopyOp) and not all(
             isinstance(op, DmaCopyOp) and is_simple(op) for op in column
@@ -177,10 +182,10 @@ class _Together:
             return False
         if any(True for _ in self._facts.engine_state.of(first)):
             return False
-        steps = [self._step(values, _is_scalar(first, values[0])) for values in operands(column)]
+        steps = [self._step(values, _is_shared(first, values[0])) for values in operands(column)]
         return None not in steps and _are_apart(column, steps)
 
-    def _step(self, values: Sequence[SSAValue], scalar: bool) -> int | None:
+    def _step(self, values: Sequence[SSAValue], shared: bool) -> int | None:
         """Return the distance between an operand's views in a joint tile, in elements.
 
         0 if all iterations use the same value, None if one instruction cannot use all of them.
@@ -200,10 +205,10 @@ class _Together:
             step = min(steps)
             row = info_of(bases[0]).free_size
             inside = not infos[0].region.on_chip or infos[-1].offset - infos[0].offset < row
-            if len(steps) > 1 or (scalar and step != 0) or step < 0 or not inside:
+            if len(steps) > 1 or (shared and step != 0) or step < 0 or not inside:
                 return None
             return step
-        if scalar or self.own.get(bases[0]) != bases or len({i.offset for i in infos}) > 1:
+        if shared or self.own.get(bases[0]) != bases or len({i.offset for i in infos}) > 1:
             return None
         return info_of(bases[0]).free_size
 
@@ -216,11 +221,11 @@ def _reduces(op: NisaOp) -> bool:
     return op.declares("reduce_res") and op.operand_named("reduce_res") is not None
 
 
-def _is_scalar(op: NisaOp, value: SSAValue) -> bool:
-    """Whether an operand has one element per partition."""
+def _is_shared(op: NisaOp, value: SSAValue) -> bool:
+    """Whether an operand must be the same in all iterations."""
     if isinstance(op, ScalarTensorTensorOp):
         return value is op.operand0
-    return any(op.declares(name) and op.operand_named(name) is value for name in _SCALARS)
+    return any(op.declares(name) and op.operand_named(name) is value for name in _SHARED)
 
 
 def _are_apart(column: Sequence[NisaOp], steps: Sequence[int | None]) -> bool:
@@ -285,7 +290,7 @@ def _replace(column: Sequence[NisaOp]) -> None:
     count = len(column)
     changed: list[tuple[int, AccessPattern, int]] = []
     for number, (one, two) in enumerate(zip(first.operands, second.operands, strict=True)):
-        if not is_tile(one) or _is_scalar(first, one):
+        if not is_tile(one) or _is_shared(first, one):
             continue
         pattern = info_of(one).pattern
         changed.append((number, pattern, info_of(two).offset - pattern.offset))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 from xdsl.ir import Operation
@@ -47,18 +47,22 @@ Change = list[Proposal | None]
 
 
 def worthwhile(
-    kernels: Sequence[KernelOp], timeline: Timeline, threshold: float
+    kernels: Sequence[KernelOp],
+    timeline: Timeline,
+    threshold: float,
+    proposals: Callable[[KernelOp], Iterable[Proposal]] = proposals_for,
 ) -> list[list[Change]]:
     """Return the changes that may gain enough, each as a list of alternatives.
 
     The bound of a change's gain is the sum of the times of its instructions. The changes with the
     largest bounds come first; bounds below the fraction `threshold` of the time are left out.
+    `proposals` yields the proposals for the kernel of one core.
     """
     times = _times(timeline)
     found: dict[Hashable, dict[int, Change]] = {}
     bounds: dict[Hashable, float] = {}
     for core, kernel in enumerate(kernels):
-        for proposal in proposals_for(kernel):
+        for proposal in proposals(kernel):
             key = proposal.kind.id, proposal.subject
             alternatives = found.setdefault(key, {})
             if proposal.variant not in alternatives:

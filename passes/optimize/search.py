@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.passes.advise.edit import NotPossibleError
+from nkijit.passes.advise.experiments import proposals_for
 from nkijit.passes.advise.kinds import Numbers
 from nkijit.passes.advise.proposal import Proposal
 from nkijit.passes.advise.trials import (
@@ -27,6 +28,7 @@ from nkijit.passes.advise.trials import (
 )
 from nkijit.passes.compile.passes.remove_unused import remove_unused
 from nkijit.passes.lower.program import LoweringError
+from nkijit.passes.optimize.compiled_form import compiled_forms
 from nkijit.passes.optimize.evidence import Level, evidence
 from nkijit.passes.optimize.state import Move, State, Step
 from nkijit.passes.profile.simulate import Progress, SimulationError
@@ -168,7 +170,7 @@ class Search:
             self._open = heapq.nsmallest(MOST_OPEN, self._open)
 
     def _trials(self, state: State) -> Iterator[State]:
-        for alternatives in worthwhile(state.kernels, state.timeline, SMALLEST)[:MOST_TRIED]:
+        for alternatives in _changes(state, SMALLEST)[:MOST_TRIED]:
             for change in alternatives:
                 self._check_budget()
                 trial = self._try(state, change)
@@ -177,7 +179,7 @@ class Search:
 
     def _again(self, state: State, move: Move) -> State | None:
         """Apply a change that was found in another version; None if it is not possible."""
-        for alternatives in worthwhile(state.kernels, state.timeline, 0.0):
+        for alternatives in _changes(state, 0.0):
             for change in alternatives:
                 if Move.of(_first(change)) == move:
                     return self._try(state, change)
@@ -215,6 +217,16 @@ class Search:
             self._progress(min(1.0, self.seconds / max(self._limits.seconds, 1e-9)))
         if self.seconds >= self._limits.seconds or self.tried >= self._limits.experiments:
             raise OutOfBudgetError
+
+
+def _changes(state: State, threshold: float) -> list[list[Change]]:
+    """Return the changes of a version to try, each with its alternatives."""
+    return worthwhile(state.kernels, state.timeline, threshold, _proposals)
+
+
+def _proposals(kernel: KernelOp) -> Iterator[Proposal]:
+    yield from proposals_for(kernel)
+    yield from compiled_forms(kernel)
 
 
 def _first(change: Change) -> Proposal:
