@@ -13,8 +13,8 @@ from nkijit.cli.selection import Selection
 from nkijit.discovery.errors import UsageError
 from nkijit.host.output_files import write_text
 from nkijit.host.terminal import progress_bar
-from nkijit.passes.optimize.evidence import Level
 from nkijit.passes.optimize.result import ResumeError
+from nkijit.passes.prove.algebra import Level
 
 
 def optimize(

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from nkijit.passes.lower.program import Program
     from nkijit.passes.profile.profile import Profile
     from nkijit.passes.profile.simulate import Progress
+    from nkijit.passes.prove.proof import Proof
     from nkijit.passes.report.memory.report import MemoryReport
     from nkijit.passes.values.events import ListenerLike
     from nkijit.passes.values.instructions import TracedIndices
@@ -622,6 +623,25 @@ class TracedKernel:
         options = _prediction_options(constants, True, disable_dge, schedule)
         conditions = self._predictions.conditions(options, iterations)
         return optimized(self, conditions, allow, budget, progress, resume)
+
+    @without_own_frames
+    def equivalent(self, other: TracedKernel, level: str = "rounding") -> Proof:
+        """Compare the results with those of another kernel, for all inputs and without data.
+
+        Args:
+            other: a kernel with arguments and results of the same types, in the same order.
+            level: the weakest level to try: "bits", "reassociated" or "rounding".
+
+        Returns the strictest level that holds, or the first difference. See `docs/prove.md`. Raises
+        NkiValidationError if one of the kernels has errors.
+
+        Example: `assert kernel.trace(x).equivalent(changed.trace(x)).holds("bits")`
+        """
+        from nkijit.passes.prove.proof import prove
+
+        self.verify()
+        other.verify()
+        return prove(self.cores(), other.cores(), level)
 
     @cached_property
     def _runs(self) -> Runs:

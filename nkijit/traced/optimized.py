@@ -15,13 +15,13 @@ from nkijit.export.settle import settled
 from nkijit.ir.text import ir_text_of
 from nkijit.passes.advise.trials import Conditions
 from nkijit.passes.diagnostics.shown import ShownAsText, ShownText
-from nkijit.passes.optimize.evidence import Level
 from nkijit.passes.optimize.result import Optimized, moves_of, step_lines
 from nkijit.passes.optimize.search import Limits, Search
 from nkijit.passes.optimize.state import State
 from nkijit.passes.profile.compare import ir_text, profiles_text
 from nkijit.passes.profile.profile import profile_of
 from nkijit.passes.profile.simulate import Progress
+from nkijit.passes.prove.algebra import Level
 from nkijit.passes.transform.unroll import unrolled
 from nkijit.traced.kernel import TracedKernel
 

@@ -9,11 +9,11 @@ from typing import Any, cast
 
 from nkijit.passes.diagnostics.plain import plain
 from nkijit.passes.diagnostics.shown import ShownAsText
-from nkijit.passes.optimize.evidence import Level
 from nkijit.passes.optimize.search import Search
 from nkijit.passes.optimize.state import Move, State, Step
 from nkijit.passes.profile.profile import profile_of
 from nkijit.passes.profile.units import percent, range_text, time_text, times_text
+from nkijit.passes.prove.algebra import Level
 
 
 class ResumeError(ValueError):
@@ -73,7 +73,7 @@ class Optimized(ShownAsText):
     tried: int
     """The number of experiments that were run."""
     refuted: int
-    """The number of faster versions that were dropped, because they are not proven or not valid."""
+    """The number of faster versions that were dropped: their results are not proven to be equal."""
     is_complete: bool
     """Whether nothing was left to try at the end of the time."""
     seconds: float = field(repr=False)
@@ -91,7 +91,7 @@ class Optimized(ShownAsText):
             after=Predicted.of(search.best),
             steps=search.steps,
             tried=search.tried,
-            refuted=search.refuted,
+            refuted=len(search.refuted),
             is_complete=search.is_complete,
             seconds=search.seconds,
         )
@@ -126,7 +126,7 @@ class Optimized(ShownAsText):
             f"before {range_text(self.before.time, self.before.low, self.before.high)}"
         )
         if self.steps:
-            yield f"  equivalent to the original at level {self.level}; allowed: {self.allowed}"
+            yield f"  equivalent to the original at level {self.level.value}; allowed: {self.allowed.value}"
         yield f"  {after.limit}; {percent(after.sbuf / after.sbuf_capacity)} of SBUF in use"
         yield f"  {self._effort()}"
         if not self.steps:
@@ -137,12 +137,12 @@ class Optimized(ShownAsText):
 
     def _effort(self) -> str:
         left = "nothing is left to try" if self.is_complete else "the time was over"
-        refuted = f", {self.refuted} faster versions dropped" if self.refuted else ""
+        refuted = f", {self.refuted} not proven" if self.refuted else ""
         return f"{self.tried} experiments{refuted}; {left}"
 
     def to_json(self) -> str:
         """Return everything as JSON text, which `--resume` reads."""
-        return json.dumps(plain(self) | {"level": self.level}, indent=2) + "\n"
+        return json.dumps(plain(self) | {"level": self.level.value}, indent=2) + "\n"
 
 
 def step_lines(number: int, step: Step) -> Iterator[str]:
@@ -154,7 +154,7 @@ def step_lines(number: int, step: Step) -> Iterator[str]:
     )
     yield from (f"  {reason}" for reason in step.reasons)
     low, high = time_text(step.low), time_text(step.high)
-    yield f"  gains {low} to {high}; equivalent to the original: {step.level}"
+    yield f"  gains {low} to {high}; equivalent to the original: {step.level.value}"
 
 
 def moves_of(text: str, kernel: str) -> list[Move]:

@@ -29,9 +29,10 @@ from nkijit.passes.advise.trials import (
 from nkijit.passes.compile.passes.remove_unused import remove_unused
 from nkijit.passes.lower.program import LoweringError
 from nkijit.passes.optimize.compiled_form import compiled_forms
-from nkijit.passes.optimize.evidence import Level, evidence
 from nkijit.passes.optimize.state import Move, State, Step
 from nkijit.passes.profile.simulate import Progress, SimulationError
+from nkijit.passes.prove.algebra import Level
+from nkijit.passes.prove.proof import Proof, prove
 from nkijit.passes.verify.passes import find_all
 
 SMALLEST = 0.003
@@ -88,8 +89,8 @@ class Search:
         self.versions: _Versions = (self.original,)
         """The original kernel, and the version after each step to the best one."""
         self.tried = 0
-        self.refuted = 0
-        """The number of versions that were dropped: not proven to be equivalent, or not valid."""
+        self.refuted: list[tuple[Proposal, Proof]] = []
+        """The faster versions that are not proven to be equivalent, by their last change."""
         self.is_complete = False
         """Whether all versions were tried before the end of the time."""
         self._known = {self.original.figures}
@@ -207,9 +208,10 @@ class Search:
             found = find_all(state.kernels, advise=False)
             valid = not any(d.severity == "error" for d in found)
             if valid and suspicious(found) <= self._suspicious:
-                proof = evidence(self.original.kernels, state.kernels, self._limits.allowed)
+                proof = prove(self.original.kernels, state.kernels, self._limits.allowed)
                 state.level = proof.level
-            self.refuted += state.level is None
+                if proof.level is None:
+                    self.refuted.append((_last(state), proof))
         return state.level is not None
 
     def _check_budget(self) -> None:

@@ -12,9 +12,9 @@ from xdsl.dialects.builtin import LocationAttr
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.passes.advise.proposal import Proposal
 from nkijit.passes.diagnostics.places import Position, positions
-from nkijit.passes.optimize.evidence import Level
 from nkijit.passes.profile.extremes import times_at_ends
 from nkijit.passes.profile.timeline import Timeline
+from nkijit.passes.prove.algebra import Level
 
 
 @dataclass(frozen=True, slots=True)

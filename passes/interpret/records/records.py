@@ -130,6 +130,29 @@ class Chain:
     accumulators: AccumulatorUse | None = None
 
 
+class Reach(Enum):
+    """The elements of each operand that an element of a result depends on."""
+
+    elements = "elements"
+    """The element at the same place; operands are broadcast."""
+    columns = "columns"
+    """The element at the same place, and the number of its column."""
+    prefixes = "prefixes"
+    """The row up to the same place. The last operand has one element per row, the start."""
+    rows = "rows"
+    """The whole row, and the place in the row."""
+    tiles = "tiles"
+    """All elements, and the place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constructor:
+    """A function as a constructor of terms: equal names are equal functions of the operands."""
+
+    name: tuple[object, ...]
+    reach: Reach
+
+
 @dataclass(frozen=True, slots=True)
 class Computed:
     """A function of whole arrays, for computations that no other record describes.
@@ -143,6 +166,8 @@ class Computed:
     into: Destination
     early: int
     accumulators: AccumulatorUse | None = None
+    constructor: Constructor | None = None
+    """The function as a constructor of terms; None if terms cannot contain it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,11 +264,81 @@ class MoveRows:
     into: Destination
 
 
+# ------------------------------------------------------------------ opaque computations
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """The operands of an opaque computation, of which only the constructor of terms is known."""
+
+    constructor: Constructor
+    sources: tuple[Source, ...]
+    into: tuple[Destination, ...]
+    """The tiles that are written; each contains different functions of the same operands."""
+    written: tuple[Array | None, ...] = ()
+    """For each tile, a mask of the elements that are written; None for all, also if omitted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """Stored values that depend on registers alone."""
+
+    values: Callable[[Env], Array]
+    into: Destination
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A copy of a tile in which some elements, which depend on registers alone, have one value."""
+
+    source: Source
+    on_false: Callable[[Env], Array]
+    """Returns the mask of the elements that have the value `fill`."""
+    fill: float
+    into: Destination
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """Rows of `stationary`, selected by the columns of `moving`, which contain a single 1."""
+
+    stationary: Source
+    moving: Source
+    into: Destination
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Random values of the generators of an engine, which are in a state between draws."""
+
+    constructor: Constructor
+    state: int
+    """The slot of the generators' state."""
+    lanes: slice
+    """The generators, one for each row of the results."""
+    sources: tuple[Source, ...]
+    into: Destination | None
+    """The tile that the results are written to; None if the state is set from `sources`."""
+    advances: bool = True
+    """False if the generators keep their state."""
+
+
+class OnRegisters(Enum):
+    """The computations that only read and write registers."""
+
+    only = "only"
+
+
+Description = Declared | Generated | Chosen | Selected | Drawn | OnRegisters
+"""The operands and results of an opaque computation."""
+
+
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """A computation that is only given as a step, without a description."""
+    """A computation that is given as a step; `description` has its operands, if known."""
 
     step: Step
+    description: Description | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +346,8 @@ class Meets:
     """An instruction that waits for other cores or ranks; `drive` yields its `Meeting`."""
 
     drive: Callable[[Env], Runner]
+    moves: bool = False
+    """True if `drive` only copies stored elements between tiles of equal data types."""
 
 
 Record = (

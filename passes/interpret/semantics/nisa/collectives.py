@@ -32,7 +32,7 @@ from nkijit.passes.interpret.records.environment import Array, Env
 from nkijit.passes.interpret.records.errors import InterpretationError, failure
 from nkijit.passes.interpret.records.machine import Core, Meeting, Runner
 from nkijit.passes.interpret.records.operands import reader
-from nkijit.passes.interpret.records.records import Meets, Opaque, Source
+from nkijit.passes.interpret.records.records import Meets, OnRegisters, Opaque, Source
 from nkijit.passes.interpret.semantics.registry import semantics
 from nkijit.passes.numerics.operators import BINARY
 
@@ -193,7 +193,7 @@ def _collective(b: Binding, result: Result, *, reduces: bool = False) -> Meets:
         )
         yield Meeting(b.op, key, _members(b, env[me]), settle, offer)
 
-    return Meets(drive)
+    return Meets(drive, moves=not reduces)
 
 
 def _bound(store: Callable[[Env, Array], object], env: Env) -> Callable[[Array], object]:
@@ -299,7 +299,7 @@ def collective_permute(b: Binding) -> Meets:
         offer = _Offer(lambda: [np.array(sent(env))], [into], *places, env[watch])
         yield Meeting(b.op, key, members, settle, offer)
 
-    return Meets(drive)
+    return Meets(drive, moves=True)
 
 
 def _from_predecessor(offers: Sequence[_Offer], position: int) -> Sequence[Array]:
@@ -328,7 +328,7 @@ def ring_rank_id(b: Binding) -> Opaque:
             raise failure(b.op, f"rank {rank} is in no group")
         env[into] = group[(list(group).index(rank) - iteration(env)) % len(group)]
 
-    return Opaque(step)
+    return Opaque(step, OnRegisters.only)
 
 
 @semantics(RankIdOp)
@@ -338,7 +338,7 @@ def rank_id(b: Binding) -> Opaque:
     def step(env: Env) -> None:
         env[into] = env[me].rank
 
-    return Opaque(step)
+    return Opaque(step, OnRegisters.only)
 
 
 # ------------------------------------------------------------------ variable length
@@ -430,7 +430,7 @@ def _variable(b: Binding, *, broadcasts: bool) -> Meets:
 def prepare(b: Binding) -> Opaque:
     # Nothing to compute: the metadata does not change before the trigger (rule collective-split).
     del b
-    return Opaque(lambda env: None)
+    return Opaque(lambda env: None, OnRegisters.only)
 
 
 @semantics(AllGatherVOp, AllGatherVTriggerOp)

@@ -30,7 +30,7 @@ def core_barrier(b: Binding) -> Meets:
     def drive(env: Env) -> Runner:
         yield Meeting(b.op, ("core_barrier", tensor), _both(env[me]), settle, env[watch])
 
-    return Meets(drive)
+    return Meets(drive, moves=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,4 +77,4 @@ def sendrecv(b: Binding) -> Meets:
         parcel = _Parcel(to, sender, sent(env).copy(), env[dst])
         yield Meeting(b.op, key, _both(env[me]), _exchange, parcel)
 
-    return Meets(drive)
+    return Meets(drive, moves=True)

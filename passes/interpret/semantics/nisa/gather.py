@@ -18,7 +18,8 @@ from nkijit.passes.interpret.records.binding import Binding
 from nkijit.passes.interpret.records.bounds import beyond, numbers_wanted
 from nkijit.passes.interpret.records.environment import Array, Env
 from nkijit.passes.interpret.records.errors import FoundError
-from nkijit.passes.interpret.records.records import Gather, MoveRows, Opaque
+from nkijit.passes.interpret.records.records import Gather, MoveRows, Opaque, Reach
+from nkijit.passes.interpret.semantics.nisa.described import declared
 from nkijit.passes.interpret.semantics.registry import semantics
 
 
@@ -74,7 +75,8 @@ def local_gather(b: Binding) -> Opaque:
             data[core].take(positions, axis=1, out=gathered[core], mode="clip")
         env[target][...] = gathered.reshape(dst.shape)
 
-    return Opaque(step)
+    sources = (b.read("src_buffer", raw=True), b.read("index", raw=True))
+    return Opaque(step, declared(b, Reach.tiles, sources, b.as_stored()))
 
 
 @semantics(NcNGatherOp)

@@ -14,7 +14,14 @@ from nkijit.passes.interpret.records.binding import Binding
 from nkijit.passes.interpret.records.environment import Array, Env, Slots
 from nkijit.passes.interpret.records.errors import failure
 from nkijit.passes.interpret.records.operands import put
-from nkijit.passes.interpret.records.records import Matmul, Opaque, Scaled, Source, Transpose
+from nkijit.passes.interpret.records.records import (
+    Matmul,
+    Opaque,
+    Scaled,
+    Selected,
+    Source,
+    Transpose,
+)
 from nkijit.passes.interpret.semantics.registry import semantics
 
 
@@ -80,7 +87,8 @@ def _pass_through(b: Binding) -> Opaque:
 
     if raw:
         write = put(b.into())
-        return Opaque(lambda env: write(env, selected(env)))
+        described = Selected(b.read("stationary", raw=True), b.read("moving"), b.into())
+        return Opaque(lambda env: write(env, selected(env)), described)
     dst = b.tile("dst")
     scratch, store = b.rounds("dst", (dst.partitions, dst.free_size))
 
@@ -88,7 +96,7 @@ def _pass_through(b: Binding) -> Opaque:
         env[scratch][...] = selected(env)
         store(env)
 
-    return Opaque(step)
+    return Opaque(step, Selected(b.read("stationary"), b.read("moving"), b.into()))
 
 
 def _written(op: NisaOp, slots: Slots) -> None:

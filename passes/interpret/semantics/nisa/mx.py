@@ -16,7 +16,8 @@ from nkijit.dialects.nisa.mx import (
 )
 from nkijit.passes.interpret.records.binding import Binding
 from nkijit.passes.interpret.records.environment import Array, Env
-from nkijit.passes.interpret.records.records import Matmul, Opaque, Scaled
+from nkijit.passes.interpret.records.records import Matmul, Opaque, Reach, Scaled
+from nkijit.passes.interpret.semantics.nisa.described import declared
 from nkijit.passes.interpret.semantics.nisa.matmul import accumulating, added_to
 from nkijit.passes.interpret.semantics.registry import semantics
 from nkijit.passes.numerics.storage import STORAGE, rounder
@@ -71,7 +72,10 @@ def quantize_mx(b: Binding) -> Opaque:
         env[packed][...] = quantized.view(env[packed].dtype).reshape(dst.shape)
         env[scale].view(np.uint8)[rows] = scales.astype(np.uint8).reshape(scale_shape)
 
-    return Opaque(step)
+    mask = np.zeros(dst_scale.shape, np.bool_)
+    mask[rows] = True
+    into = (b.as_stored("dst"), b.as_stored("dst_scale"))
+    return Opaque(step, declared(b, Reach.tiles, (b.read("src"),), *into, written=(None, mask)))
 
 
 def _largest_exponents(values: Array, groups: tuple[int, ...]) -> Array:

@@ -12,7 +12,7 @@ from nkijit.dialects.nisa.pattern import IotaOp
 from nkijit.passes.interpret.records.binding import Binding
 from nkijit.passes.interpret.records.environment import Array
 from nkijit.passes.interpret.records.operands import Read
-from nkijit.passes.interpret.records.records import Fill, Opaque
+from nkijit.passes.interpret.records.records import Fill, Generated, Opaque
 from nkijit.passes.interpret.semantics.registry import semantics
 
 
@@ -46,4 +46,4 @@ def iota(b: Binding) -> Fill | Opaque:
     if not callable(stored):
         return Fill(stored, into)
     dst = into.slot
-    return Opaque(lambda env: np.copyto(env[dst], stored(env)))
+    return Opaque(lambda env: np.copyto(env[dst], stored(env)), Generated(stored, into))

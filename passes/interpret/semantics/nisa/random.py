@@ -19,7 +19,8 @@ from nkijit.dialects.nisa.random import (
 from nkijit.passes.interpret.records.binding import Binding
 from nkijit.passes.interpret.records.environment import Array, Env
 from nkijit.passes.interpret.records.errors import failure
-from nkijit.passes.interpret.records.records import Opaque
+from nkijit.passes.interpret.records.records import Constructor, Drawn, Opaque, Reach
+from nkijit.passes.interpret.semantics.nisa.described import constructor
 from nkijit.passes.interpret.semantics.registry import semantics
 from nkijit.passes.numerics.xorwow import Words, draw, fractions, from_rows, seeded, to_rows
 
@@ -49,7 +50,11 @@ def rng(b: Binding) -> Opaque:
         numbers = draw(env[state][:, lanes], columns).astype(f"u{written.dtype.itemsize}")
         written[...] = numbers.view(written.dtype).reshape(shape)
 
-    return Opaque(step)
+    return Opaque(step, Drawn(_draw(b), state, lanes, (), b.into()))
+
+
+def _draw(b: Binding) -> Constructor:
+    return constructor(b, Reach.columns)
 
 
 def _check_range(op: NisaOp, low: Array, high: Array) -> None:
@@ -82,7 +87,8 @@ def rand2(b: Binding) -> Opaque:
         np.minimum(out, most, out=out)
         store(env)
 
-    return Opaque(step)
+    sources = (b.read("min"), b.read("max"))
+    return Opaque(step, Drawn(_draw(b), state, lanes, sources, b.into()))
 
 
 @semantics(DropoutOp)
@@ -99,7 +105,8 @@ def dropout(b: Binding) -> Opaque:
         mask -= 1  # all ones where nothing is dropped
         np.bitwise_and(read(env).view(bits), mask, env[dst].view(bits))
 
-    return Opaque(step)
+    sources = (b.read("data", raw=True), b.read("prob"))
+    return Opaque(step, Drawn(_draw(b), state, lanes, sources, b.into()))
 
 
 @semantics(SetRngSeedOp)
@@ -111,7 +118,8 @@ def set_rng_seed(b: Binding) -> Opaque:
         seed = int(read(env).view(np.uint32)[0, 0])
         env[state][...] = seeded(seed, lanes, generators)
 
-    return Opaque(step)
+    sources = (b.read("src_seeds", raw=True),)
+    return Opaque(step, Drawn(_draw(b), state, slice(None), sources, None))
 
 
 @semantics(RandSetStateOp)
@@ -122,7 +130,8 @@ def rand_set_state(b: Binding) -> Opaque:
     def step(env: Env) -> None:
         env[state][:, lanes] = from_rows(read(env), generators)
 
-    return Opaque(step)
+    sources = (b.read("src_seeds", raw=True),)
+    return Opaque(step, Drawn(_draw(b), state, lanes, sources, None))
 
 
 @semantics(RandGetStateOp)
@@ -134,4 +143,4 @@ def rand_get_state(b: Binding) -> Opaque:
         rows: Words = to_rows(env[state][:, lanes])
         env[dst][...] = rows
 
-    return Opaque(step)
+    return Opaque(step, Drawn(_draw(b), state, lanes, (), b.into(), advances=False))

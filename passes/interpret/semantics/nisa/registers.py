@@ -15,8 +15,8 @@ from nkijit.dialects.nisa.registers import (
     RegisterStoreOp,
 )
 from nkijit.passes.interpret.records.binding import Binding
-from nkijit.passes.interpret.records.environment import Env
-from nkijit.passes.interpret.records.records import Opaque
+from nkijit.passes.interpret.records.environment import Array, Env
+from nkijit.passes.interpret.records.records import Generated, OnRegisters, Opaque
 from nkijit.passes.interpret.semantics.registry import semantics
 
 _BITS = 32
@@ -34,7 +34,7 @@ def register_move(b: Binding) -> Opaque:
     def step(env: Env) -> None:
         env[into] = read(env)
 
-    return Opaque(step)
+    return Opaque(step, OnRegisters.only)
 
 
 @semantics(RegisterComputeOp)
@@ -45,7 +45,7 @@ def register_compute(b: Binding) -> Opaque:
     def step(env: Env) -> None:
         env[into] = _signed(compute(left(env), right(env)))
 
-    return Opaque(step)
+    return Opaque(step, OnRegisters.only)
 
 
 @semantics(RegisterLoadOp)
@@ -61,15 +61,17 @@ def register_load(b: Binding) -> Opaque:
 
 @semantics(RegisterStoreOp)
 def register_store(b: Binding) -> Opaque:
-    read, target = b.register("src"), b.into().slot
-    size = b.storage("dst").itemsize
+    read, into, stored = b.register("src"), b.into(), b.storage("dst")
+    target, size, shape = into.slot, stored.itemsize, into.reshape or into.shape
+
+    def element(env: Env) -> Array:
+        low = (read(env) % (1 << (8 * size))).to_bytes(size, "little")
+        return np.frombuffer(low, stored).reshape(shape)
 
     def step(env: Env) -> None:
-        low = (read(env) % (1 << (8 * size))).to_bytes(size, "little")
-        array = env[target]
-        array[...] = np.frombuffer(low, array.dtype).reshape(array.shape)
+        env[target][...] = element(env)
 
-    return Opaque(step)
+    return Opaque(step, Generated(element, into))
 
 
 def _as_integer(array: Any) -> int:

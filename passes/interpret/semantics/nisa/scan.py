@@ -9,7 +9,8 @@ import numpy as np
 from nkijit.dialects.nisa.scan import TensorTensorScanOp
 from nkijit.passes.interpret.records.binding import Binding
 from nkijit.passes.interpret.records.environment import Array
-from nkijit.passes.interpret.records.records import Computed
+from nkijit.passes.interpret.records.records import Computed, Reach
+from nkijit.passes.interpret.semantics.nisa.described import constructor
 from nkijit.passes.interpret.semantics.registry import semantics
 from nkijit.passes.numerics.operators import BINARY, transposed
 
@@ -30,4 +31,5 @@ def tensor_tensor_scan(b: Binding) -> Computed:
         out[...] = rows.T
 
     sources = (b.read("data0"), b.read("data1"), b.read("initial"))
-    return Computed(scan, sources, b.into(), early=3)
+    term = constructor(b, Reach.prefixes)
+    return Computed(scan, sources, b.into(), early=3, constructor=term)

@@ -17,7 +17,8 @@ from nkijit.dialects.nisa.search import (
 )
 from nkijit.passes.interpret.records.binding import Binding
 from nkijit.passes.interpret.records.environment import Array, Env
-from nkijit.passes.interpret.records.records import Opaque
+from nkijit.passes.interpret.records.records import Opaque, Reach
+from nkijit.passes.interpret.semantics.nisa.described import declared
 from nkijit.passes.interpret.semantics.registry import semantics
 
 NOT_FOUND = -1
@@ -37,7 +38,8 @@ def max8(b: Binding) -> Opaque:
         env[scratch][...] = largest[:, ::-1]
         store(env)
 
-    return Opaque(step)
+    into = b.into("dst", (b.tile("dst").partitions, SEARCHED))
+    return Opaque(step, declared(b, Reach.rows, (b.read("src"),), into))
 
 
 def _find(data: Array, values: Array, columns: Iterable[int]) -> Array:
@@ -67,7 +69,8 @@ def nc_find_index8(b: Binding) -> Opaque:
         found = _find(data(env), values(env), range(SEARCHED))
         written[...] = found.astype(written.dtype)
 
-    return Opaque(step)
+    sources = (b.read("data"), b.read("vals"))
+    return Opaque(step, declared(b, Reach.rows, sources, b.as_stored()))
 
 
 @semantics(NcMatchReplace8Op)
@@ -89,7 +92,9 @@ def nc_match_replace8(b: Binding) -> Opaque:
             written = env[indices]
             written[...] = found.astype(written.dtype).reshape(written.shape)
 
-    return Opaque(step)
+    names = ("dst", "dst_idx") if has_index else ("dst",)
+    sources = (b.read("data"), b.read("vals"))
+    return Opaque(step, declared(b, Reach.rows, sources, *(b.into(name) for name in names)))
 
 
 @semantics(TopkOp)
@@ -114,7 +119,14 @@ def topk(b: Binding) -> Opaque:
         env[values][rows, column] = chosen
         env[indices][rows, column] = largest
 
-    return Opaque(step)
+    into = (b.into("val_dst"), b.into("idx_dst"))
+    masks: list[Array] = []
+    for each in into:
+        mask = np.zeros(each.shape, np.bool_)
+        mask[rows, column] = True
+        masks.append(mask)
+    sources = (b.read("src", raw=True),)
+    return Opaque(step, declared(b, Reach.tiles, sources, *into, written=tuple(masks)))
 
 
 @semantics(NonzeroWithCountOp)
@@ -135,4 +147,7 @@ def nonzero_with_count(b: Binding) -> Opaque:
             row[-1] = len(found)
             written[partition] = row.reshape(row_shape)
 
-    return Opaque(step)
+    mask = np.zeros(dst.shape, np.bool_)
+    mask[partitions] = True
+    sources = (b.read("src", raw=True),)
+    return Opaque(step, declared(b, Reach.tiles, sources, b.as_stored(), written=(mask,)))

@@ -21,8 +21,9 @@ from nkijit.dialects.nisa.select import (
 from nkijit.passes.interpret.records.binding import Binding
 from nkijit.passes.interpret.records.environment import Array, Env
 from nkijit.passes.interpret.records.operands import reader
-from nkijit.passes.interpret.records.records import Computed, Opaque
+from nkijit.passes.interpret.records.records import Chosen, Computed, Opaque, Reach
 from nkijit.passes.interpret.semantics.nisa.accumulators import accumulator_use
+from nkijit.passes.interpret.semantics.nisa.described import constructor, declared
 from nkijit.passes.interpret.semantics.nisa.pattern import affine_values
 from nkijit.passes.interpret.semantics.registry import semantics
 from nkijit.passes.numerics.operators import BINARY, select
@@ -82,7 +83,9 @@ def tensor_copy_predicated(b: Binding) -> Opaque:
     def step(env: Env) -> None:
         np.copyto(env[dst], read(env), where=holds(predicate(env)))
 
-    return Opaque(step)
+    before = b.read("dst", shape, raw=True)
+    sources = (source, b.read("predicate", shape, raw=True), before)
+    return Opaque(step, declared(b, Reach.elements, sources, b.as_stored()))
 
 
 @semantics(AffineSelectOp)
@@ -103,7 +106,8 @@ def affine_select(b: Binding) -> Opaque:
             np.copyto(env[dst], bits(env))
             np.copyto(env[dst], stored, where=on_false(env))
 
-        return Opaque(copy)
+        source = b.read("on_true_tile", shape, raw=True)
+        return Opaque(copy, Chosen(source, on_false, float(fill), b.as_stored()))
     values = b.reader("on_true_tile", shape)
     scratch, store = b.rounds("dst", shape)
 
@@ -112,7 +116,8 @@ def affine_select(b: Binding) -> Opaque:
         np.copyto(env[scratch], fill, where=on_false(env))
         store(env)
 
-    return Opaque(convert)
+    source = b.read("on_true_tile", shape)
+    return Opaque(convert, Chosen(source, on_false, float(fill), b.as_stored()))
 
 
 @semantics(RangeSelectOp)
@@ -124,7 +129,14 @@ def range_select(b: Binding) -> Computed:
         np.copyto(out, fill, where=~holds(low, high))
 
     sources = (b.read("on_true_tile"), b.read("bound0"), b.read("bound1"))
-    return Computed(select_in_range, sources, b.into(), early=3, accumulators=accumulator_use(b))
+    return Computed(
+        select_in_range,
+        sources,
+        b.into(),
+        early=3,
+        accumulators=accumulator_use(b),
+        constructor=constructor(b, Reach.columns),
+    )
 
 
 @semantics(SelectReduceOp)
@@ -135,7 +147,14 @@ def select_reduce(b: Binding) -> Computed:
         select(holds(predicate), x, y, out)
 
     sources = (b.read("predicate", raw=True), b.read("on_true"), b.read("on_false"))
-    return Computed(choose, sources, b.into(), early=3, accumulators=accumulator_use(b))
+    return Computed(
+        choose,
+        sources,
+        b.into(),
+        early=3,
+        accumulators=accumulator_use(b),
+        constructor=constructor(b, Reach.elements),
+    )
 
 
 @semantics(SequenceBoundsOp)
@@ -147,7 +166,8 @@ def sequence_bounds(b: Binding) -> Opaque:
         written = env[dst]
         written[...] = _bounds(ids(env)[0]).reshape(written.shape)
 
-    return Opaque(step)
+    sources = (b.read("segment_ids", raw=True),)
+    return Opaque(step, declared(b, Reach.tiles, sources, b.as_stored()))
 
 
 def _bounds(ids: Array) -> Array:

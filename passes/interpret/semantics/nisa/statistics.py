@@ -7,18 +7,21 @@ import numpy as np
 from nkijit.dialects.nisa.statistics import TRIPLE, BnAggrOp, BnStatsOp
 from nkijit.passes.interpret.records.binding import Binding
 from nkijit.passes.interpret.records.environment import Array
-from nkijit.passes.interpret.records.records import Computed
+from nkijit.passes.interpret.records.records import Computed, Reach
+from nkijit.passes.interpret.semantics.nisa.described import constructor
 from nkijit.passes.interpret.semantics.registry import semantics
 
 
 @semantics(BnStatsOp)
 def bn_stats(b: Binding) -> Computed:
-    return Computed(_statistics, (b.read("data"),), b.into(), early=1)
+    term = constructor(b, Reach.rows)
+    return Computed(_statistics, (b.read("data"),), b.into(), early=1, constructor=term)
 
 
 @semantics(BnAggrOp)
 def bn_aggr(b: Binding) -> Computed:
-    return Computed(_aggregate, (b.read("data"),), b.into(), early=1)
+    term = constructor(b, Reach.rows)
+    return Computed(_aggregate, (b.read("data"),), b.into(), early=1, constructor=term)
 
 
 def _statistics(x: Array, out: Array) -> None:

@@ -1,0 +1,1 @@
+"""Proofs that two kernels compute the same results for all inputs, by digests of terms."""
