@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 import neuronxcc.nki as nki
 import neuronxcc.nki.isa as nisa
 import neuronxcc.nki.language as nl
-import numpy as np
 
 P = 128
 

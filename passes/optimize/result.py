@@ -31,6 +31,8 @@ class Predicted:
     """The time with the slowest timing constants."""
     bound: str
     """The resource with the highest utilisation, or `latency`."""
+    busiest: str
+    """The busiest resource."""
     busy: float
     """The utilisation of the busiest resource, from 0 to 1."""
     sbuf: int
@@ -41,21 +43,23 @@ class Predicted:
     def of(state: State) -> Predicted:
         """Return the prediction for a version."""
         profile = profile_of(state.timeline)
+        busiest, busy = profile.shares[0] if profile.shares else ("none", 0.0)
         ends = state.ends
         return Predicted(
             time=state.time,
             low=min(state.time, *ends),
             high=max(state.time, *ends),
             bound=profile.bound,
-            busy=profile.shares[0][1] if profile.shares else 0.0,
+            busiest=busiest,
+            busy=busy,
             sbuf=max((use.sbuf for use in profile.memory), default=0),
             sbuf_capacity=max((use.sbuf_capacity for use in profile.memory), default=0),
         )
 
     @property
     def limit(self) -> str:
-        """The limit in words, e.g. `bound by dma: 91.2% busy`."""
-        return f"bound by {self.bound}: the busiest resource is {percent(self.busy)} busy"
+        """The limit in words, e.g. `bound by dma: dma is 91.2% busy`."""
+        return f"bound by {self.bound}: {self.busiest} is {percent(self.busy)} busy"
 
 
 @dataclass(frozen=True, repr=False)
@@ -126,7 +130,8 @@ class Optimized(ShownAsText):
             f"before {range_text(self.before.time, self.before.low, self.before.high)}"
         )
         if self.steps:
-            yield f"  equivalent to the original at level {self.level.value}; allowed: {self.allowed.value}"
+            allowed = f"allowed: {self.allowed.value}"
+            yield f"  equivalent to the original at level {self.level.value}; {allowed}"
         yield f"  {after.limit}; {percent(after.sbuf / after.sbuf_capacity)} of SBUF in use"
         yield f"  {self._effort()}"
         if not self.steps:

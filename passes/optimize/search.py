@@ -93,6 +93,8 @@ class Search:
         """The faster versions that are not proven to be equivalent, by their last change."""
         self.is_complete = False
         """Whether all versions were tried before the end of the time."""
+        self._refused = set[Move]()
+        """The changes that are not tried again, because the result of one was not proven."""
         self._known = {self.original.figures}
         self._open: list[tuple[float, int, _Versions]] = []
         self._numbers = itertools.count()
@@ -190,6 +192,8 @@ class Search:
         proposal = _first(change)
         if proposal.kind.numbers in (Numbers.change, Numbers.estimate):
             return None
+        if Move.of(proposal) in self._refused:
+            return None
         self.tried += 1
         try:
             copies = changed(change, state.kernels)
@@ -212,6 +216,7 @@ class Search:
                 state.level = proof.level
                 if proof.level is None:
                     self.refuted.append((_last(state), proof))
+                    self._refused.add(Move.of(_last(state)))
         return state.level is not None
 
     def _check_budget(self) -> None:

@@ -63,9 +63,7 @@ def divergence(
         index: the element.
         rank: the rank with the result.
     """
-    old, new = (
-        Terms(each, level, run) for each, run in zip(kernels, ("old", "new"), strict=True)
-    )
+    old, new = (Terms(each, level, run) for each, run in zip(kernels, ("old", "new"), strict=True))
     names = old.names()
     pair = old.node(name, index, rank), new.node(new.names()[names.index(name)], index, rank)
     steps: list[str] = []
