@@ -30,6 +30,12 @@ def optimize(
     budget: Annotated[
         float, typer.Option("--budget", metavar="SECONDS", min=0.0, help="time for the search")
     ] = 60.0,
+    experiments: Annotated[
+        int | None,
+        typer.Option(
+            "--experiments", metavar="N", min=0, help="largest number of changes that are tried"
+        ),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="print the result as JSON, for --resume")
     ] = False,
@@ -72,6 +78,7 @@ def optimize(
                 constants=model.constants,
                 iterations=model.iterations,
                 disable_dge=model.disable_dge,
+                experiments=experiments,
                 resume=earlier,
             )
         except ResumeError as error:

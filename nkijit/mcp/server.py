@@ -20,6 +20,7 @@ from nkijit.mcp.answers import Answer, Page, Refusal, answered
 from nkijit.mcp.outputs import form
 from nkijit.mcp.questions import Question
 from nkijit.passes.compile.schedules import Schedule
+from nkijit.passes.prove.algebra import Level
 from nkijit.version import __version__
 
 preload(
@@ -35,9 +36,10 @@ INSTRUCTIONS = """\
 Checks, runs and profiles kernels for AWS Trainium (NKI: Python functions under @nki.jit) without \
 a device. `list_kernels` lists the kernels of a file; `verify` reports violated rules of the \
 hardware; `explain` describes a rule or an instruction; `run` computes results on random data; \
-`cost`, `profile` and `advise` predict the time and suggest changes that reduce it; `trace` shows \
-the IR; `diff` compares two kernels. Tools need a file, or its text as `source`, and the kernel's \
-arguments, unless the file gives them (@nkijit.example) or they have defaults. Files are run."""
+`cost`, `profile` and `advise` predict the time and suggest changes that reduce it; `optimize` \
+returns a faster kernel that is proven to be equal; `trace` shows the IR; `diff` compares two \
+kernels. Tools need a file, or its text as `source`, and the kernel's arguments, unless the file \
+gives them (@nkijit.example) or they have defaults. Files are run."""
 
 _MOST_LINES, _MOST_ITEMS = 1000, 100
 
@@ -255,6 +257,31 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         """Suggest changes that make a kernel faster, with the predicted gain of each."""
         question = _question(file, source, kernel, arguments, target, cores)
         return await call(answers.advise, question, Page(first, limit))
+
+    @tool("A faster kernel")
+    async def optimize(
+        file: File = None,
+        source: Source = None,
+        kernel: Name = None,
+        arguments: Arguments = None,
+        target: Target = None,
+        cores: Cores = None,
+        allow: Annotated[
+            Level,
+            Field(description="allowed differences: none, another order of sums, other rounding"),
+        ] = Level.bits,
+        budget: Annotated[
+            float, Field(ge=0, le=600, description="time for the search, in seconds")
+        ] = 30.0,
+        first: FirstLine = 1,
+        limit: LineLimit = 400,
+    ) -> Annotated[CallToolResult, form(outputs.Optimization)]:
+        """Search for a faster version of a kernel, and return its source.
+
+        Changes are composed, predicted, and proven to keep the results for all inputs.
+        """
+        question = _question(file, source, kernel, arguments, target, cores)
+        return await call(answers.optimize, question, allow.value, budget, Page(first, limit))
 
     @tool("Cost of a kernel")
     async def cost(

@@ -593,6 +593,7 @@ class TracedKernel:
         iterations: int = 1,
         disable_dge: bool = False,
         schedule: str = "compiler",
+        experiments: int | None = None,
         resume: str | None = None,
     ) -> OptimizedKernel:
         """Search for a faster version of the kernel; `print` the result for a summary.
@@ -610,6 +611,8 @@ class TracedKernel:
             disable_dge: as for `programs`.
             schedule: as for `profile`: "compiler" does not count gains that the compiler's passes
                 bring themselves.
+            experiments: the largest number of changes that are tried; the result of such a search
+                does not depend on the speed of the machine if the budget is large enough.
             resume: the JSON text of an earlier result, to continue with.
 
         Raises the errors of `profile` for a strict prediction, ValueError for an unknown `allow`
@@ -618,11 +621,14 @@ class TracedKernel:
         >>> print(kernel.trace(x).optimize(budget=10))  # doctest: +SKIP
         @kernel for trn2: 46.31 -> 34.51 us (-25.5%), 1 step
         """
+        from nkijit.passes.optimize.search import Limits
+        from nkijit.passes.prove.algebra import Level
         from nkijit.traced.optimized import optimized
 
         options = _prediction_options(constants, True, disable_dge, schedule)
         conditions = self._predictions.conditions(options, iterations)
-        return optimized(self, conditions, allow, budget, progress, resume)
+        limits = Limits(Level(allow), budget, experiments)
+        return optimized(self, conditions, limits, progress, resume)
 
     @without_own_frames
     def equivalent(self, other: TracedKernel, level: str = "rounding") -> Proof:

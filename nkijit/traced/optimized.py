@@ -97,7 +97,9 @@ class OptimizedKernel(ShownAsText):
 def _wrapped(line: str) -> list[str]:
     """Return a line in pieces that fit into a comment; an empty line is one piece."""
     indent = " " * (len(line) - len(line.lstrip()))
-    return textwrap.wrap(line, WIDTH - 2, subsequent_indent=f"{indent}  ") or [""]
+    return textwrap.wrap(
+        line, WIDTH - 2, subsequent_indent=f"{indent}  ", break_on_hyphens=False
+    ) or [""]
 
 
 def _diff(before: State, after: State, names: tuple[str, str]) -> str:
@@ -113,13 +115,11 @@ def _text(kernels: Sequence[KernelOp]) -> str:
 def optimized(
     traced: TracedKernel,
     conditions: Conditions,
-    allow: str,
-    budget: float,
+    limits: Limits,
     progress: Progress | None,
     resume: str | None,
 ) -> OptimizedKernel:
     """Search for a faster version of a verified kernel; see `TracedKernel.optimize`."""
-    limits = Limits(Level(allow), budget)
     moves = [] if resume is None else moves_of(resume, traced.name)
     search = Search(traced.cores(), conditions, limits, progress)
     search.apply(moves)

@@ -23,7 +23,6 @@ from nkijit.dialects.nisa.elementwise import (
     TensorTensorOp,
 )
 from nkijit.dialects.nisa.reduce import TensorReduceOp
-from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.views import ViewOp, base_of
 from nkijit.dialects.operators import OPERATORS, AluKind
 from nkijit.dialects.tiles import info_of, is_tile
@@ -31,7 +30,6 @@ from nkijit.passes.advise.edit import (
     Edit,
     NotPossibleError,
     arguments_of,
-    declare_first,
     erase,
     insert_before,
     instruction,
@@ -111,11 +109,16 @@ def _declare_before(first: NisaOp, second: NisaOp) -> None:
     """Make the destination of the second instruction usable at the first one."""
     number = list(second.operands).index(second.required("dst"))
     into = second.operands[number]
+    tile = base_of(into)
+    op = first.next_op
+    while op is not None and op is not second and op is not tile.owner:
+        op = op.next_op
+    if op is not None and op is tile.owner:
+        op.detach()
+        insert_before(first, op)
     if isinstance(into.owner, ViewOp):
         info = info_of(into)
-        second.operands[number] = view(base_of(into), info.pattern, first, info.dtype)
-    if isinstance(tile := base_of(into).owner, AllocOp):
-        declare_first(tile)
+        second.operands[number] = view(tile, info.pattern, first, info.dtype)
 
 
 def _pairs(facts: Facts) -> Iterator[_Pair]:

@@ -79,7 +79,7 @@ class Optimized(ShownAsText):
     refuted: int
     """The number of faster versions that were dropped: their results are not proven to be equal."""
     is_complete: bool
-    """Whether nothing was left to try at the end of the time."""
+    """Whether nothing was left to try at the end of the budget."""
     seconds: float = field(repr=False)
     """The time that the search took."""
 
@@ -141,7 +141,7 @@ class Optimized(ShownAsText):
             yield from step_lines(number, step)
 
     def _effort(self) -> str:
-        left = "nothing is left to try" if self.is_complete else "the time was over"
+        left = "nothing is left to try" if self.is_complete else "the budget is spent"
         refuted = f", {self.refuted} not proven" if self.refuted else ""
         return f"{self.tried} experiments{refuted}; {left}"
 

@@ -53,8 +53,8 @@ class Limits:
     """The level of equivalence with the original kernel that every version must have."""
     seconds: float = 60.0
     """The time after which no further change is tried."""
-    experiments: int = 1_000_000
-    """The largest number of changes that are tried."""
+    experiments: int | None = None
+    """The largest number of changes that are tried; None for no limit."""
 
 
 class OutOfBudgetError(Exception):
@@ -222,7 +222,8 @@ class Search:
     def _check_budget(self) -> None:
         if self._progress is not None:
             self._progress(min(1.0, self.seconds / max(self._limits.seconds, 1e-9)))
-        if self.seconds >= self._limits.seconds or self.tried >= self._limits.experiments:
+        most = self._limits.experiments
+        if self.seconds >= self._limits.seconds or (most is not None and self.tried >= most):
             raise OutOfBudgetError
 
 

@@ -95,6 +95,7 @@ def test_tools_describe_their_inputs_and_outputs(agent: Agent) -> None:
         "profile",
         "diff",
         "advise",
+        "optimize",
         "cost",
     ]
     assert list(tools) == names
