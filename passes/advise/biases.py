@@ -28,7 +28,7 @@ from nkijit.passes.advise.edit import (
     tile_like,
 )
 from nkijit.passes.advise.facts import Facts
-from nkijit.passes.advise.fusion import only_source, unchanged
+from nkijit.passes.advise.fusion import is_in_place, only_source, unchanged
 from nkijit.passes.advise.kinds import SUBTRACTING_BIAS
 from nkijit.passes.advise.proposal import Proposal, name_of
 
@@ -39,6 +39,8 @@ class _Pair:
     second: ActivationOp
     reduction: TensorReduceOp | None
     """The reduction that computes the subtracted values for this pair only, and can negate them."""
+    keeps_first: bool
+    """True if the subtraction has other readers, so it remains."""
 
 
 def subtracting_biases(facts: Facts) -> Iterator[Proposal]:
@@ -79,7 +81,10 @@ def _pair(second: ActivationOp, facts: Facts) -> _Pair | None:
         or not unchanged(first, ("data", "operand0"), start, end, facts)
     ):
         return None
-    return _Pair(first, second, _reduction(first, value, facts))
+    keeps = facts.readers.get(first) != {second}
+    if keeps and is_in_place(first):
+        return None
+    return _Pair(first, second, None if keeps else _reduction(first, value, facts), keeps)
 
 
 def _reduction(first: TensorScalarOp, value: SSAValue, facts: Facts) -> TensorReduceOp | None:
@@ -88,8 +93,7 @@ def _reduction(first: TensorScalarOp, value: SSAValue, facts: Facts) -> TensorRe
     source = only_source(first, value, facts)
     if not isinstance(source, TensorReduceOp) or facts.readers.get(source) != {first}:
         return None
-    readers = facts.readers.get(first, set())
-    return None if source.value_of("negate") or len(readers) > 1 else source
+    return None if source.value_of("negate") else source
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +118,7 @@ class _Subtract:
                 arguments["bias"] = _negated(value, second)
             insert_before(second, instruction(ActivationOp, second.location, **arguments))
             erase(second)
-            if pair.reduction is not None:
+            if not pair.keeps_first:
                 erase(first)
 
 

@@ -135,8 +135,9 @@ def _pairs(facts: Facts) -> Iterator[_Pair]:
                 first = only_source(second, value, facts)
                 if isinstance(first, TensorScalarOp) and _can_join(first, second, value, facts):
                     keeps = facts.readers.get(first) != {second}
-                    yield _Pair(first, second, _BECOMES[type(second)], False, keeps)
-                    break
+                    if not (keeps and is_in_place(first)):
+                        yield _Pair(first, second, _BECOMES[type(second)], False, keeps)
+                        break
 
 
 _BECOMES: dict[type[NisaOp], str] = {
@@ -177,6 +178,15 @@ def only_source(op: NisaOp, value: SSAValue, facts: Facts) -> NisaOp | None:
         near = first.parent_block() is op.parent_block()
         return first if near and usable and first.operand_named("dst") is access.value else None
     return None
+
+
+def is_in_place(op: NisaOp) -> bool:
+    """Whether an instruction overwrites a tile that it reads."""
+    into = base_of(op.required("dst"))
+    others = (value for value in op.operands if is_tile(value) and value is not op.required("dst"))
+    return any(base_of(value) is into for value in others) or (
+        sum(value is op.required("dst") for value in op.operands) > 1
+    )
 
 
 def unchanged(op: NisaOp, names: Sequence[str], first: int, last: int, facts: Facts) -> bool:
