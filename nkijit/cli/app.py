@@ -68,6 +68,10 @@ COMMANDS = {
         "sweeping:sweep",
         "Predict variants of a kernel with different arguments, and find the best.",
     ),
+    "prove": (
+        "proving:prove",
+        "Prove that two kernels are equal for all inputs, or show the term of an element.",
+    ),
     "diff": (
         "reports:diff",
         "Compare two kernels: instructions, IR, memory, predicted time.",

@@ -19,6 +19,7 @@ from nkijit.host.terminal import progress_bar, show, show_findings, waiting
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.profile.compare import counts_text, ir_text, profiles_text, queues_text
 from nkijit.passes.profile.profile import Profile
+from nkijit.passes.prove.proof import prove
 from nkijit.traced.kernel import TracedKernel
 
 if TYPE_CHECKING:
@@ -137,7 +138,9 @@ def diff(
         bool, typer.Option("--queues", help="also compare the listings of the queues")
     ] = False,
 ) -> None:
-    """Compare two kernels: instructions, IR, memory, predicted time.
+    """Compare two kernels: terms of results, instructions, IR, memory, predicted time.
+
+    The first line is that of `nkijit prove`: the level at which the kernels are equal.
 
     The IR is compared as `trace --rolled` prints it: with loops in place of repeated instructions.
     """
@@ -160,6 +163,7 @@ def diff(
     for file, programs in ((first, one), (second, other)):
         if programs[0].passed_over:
             print(f"{file}: {programs[0].passed_over}")
+    print(prove(pair[0].cores(), pair[1].cores()))
     print(counts_text(one, other, (first, second)))
     texts = [t.text(rolled=True) for t in pair]
     print(ir_text(texts[0], texts[1], (first, second)))

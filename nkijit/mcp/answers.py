@@ -292,6 +292,17 @@ def cost(question: Question, schedule: str) -> Answer:
     return Answer(document, _bounded(f"{found}\n"))
 
 
+def prove(first: Question, second: Question, level: str) -> Answer:
+    """Compare the results of two kernels for all inputs."""
+    found = first.traced().equivalent(second.traced(), level)
+    document = outputs.Proven(
+        level=None if found.level is None else found.level.value,
+        is_proven=found.holds(level),
+        text=str(found),
+    )
+    return Answer(asdict(document), _bounded(f"{found}\n"))
+
+
 def diff(first: Question, second: Question, schedule: str, page: Page) -> Answer:
     """Compare two kernels."""
     one, other = first.traced(), second.traced()

@@ -143,6 +143,18 @@ class Optimization(Text):
 
 
 @dataclass(frozen=True)
+class Proven:
+    """The result of a comparison of two kernels for all inputs."""
+
+    level: str | None
+    """The strictest level at which the kernels are equal; null if they are not proven equal."""
+    is_proven: bool
+    """True if the kernels are equal at the requested level, or at a stricter one."""
+    text: str
+    """The result in words, with the first element that differs."""
+
+
+@dataclass(frozen=True)
 class Explanation(Text):
     """The description of a rule, an instruction or a function."""
 

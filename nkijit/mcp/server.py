@@ -38,8 +38,9 @@ a device. `list_kernels` lists the kernels of a file; `verify` reports violated 
 hardware; `explain` describes a rule or an instruction; `run` computes results on random data; \
 `cost`, `profile` and `advise` predict the time and suggest changes that reduce it; `optimize` \
 returns a faster kernel that is proven to be equal; `trace` shows the IR; `diff` compares two \
-kernels. Tools need a file, or its text as `source`, and the kernel's arguments, unless the file \
-gives them (@nkijit.example) or they have defaults. Files are run."""
+kernels; `prove` proves that a changed kernel computes the same for all inputs. Tools need a file, \
+or its text as `source`, and the kernel's arguments, unless the file gives them (@nkijit.example) \
+or they have defaults. Files are run."""
 
 _MOST_LINES, _MOST_ITEMS = 1000, 100
 
@@ -57,6 +58,13 @@ Arguments = Annotated[
         description="the kernel's arguments: x=128x512:bfloat16 for a tensor, scale=2.0 or "
         "flag=true for a value, mode='fast' for a string, x=@x.npy for an array; or an object: "
         '{"x": "128x512:bfloat16", "scale": 2.0, "flag": true, "mode": "\'fast\'"}'
+    ),
+]
+WeakestLevel = Annotated[
+    Level,
+    Field(
+        description="the weakest level that counts as equal: bits, reassociated (sums and products "
+        "in any order) or rounding (other float types on the way)"
     ),
 ]
 Target = Annotated[str | None, Field(description="trn1, trn2 or trn3; by default trn3")]
@@ -221,6 +229,25 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         """Predict how long a kernel takes, and why: queues, waits, lines of the critical path."""
         question = _question(file, source, kernel, arguments, target, cores)
         return await call(answers.profile, question, schedule.value, Page(first, limit))
+
+    @tool("Proof that two kernels are equal")
+    async def prove(
+        first_file: File = None,
+        first_source: Source = None,
+        second_file: File = None,
+        second_source: Source = None,
+        kernel: Name = None,
+        arguments: Arguments = None,
+        target: Target = None,
+        cores: Cores = None,
+        level: WeakestLevel = Level.bits,
+    ) -> Annotated[CallToolResult, form(outputs.Proven)]:
+        """Prove that two kernels are equal for all inputs, or show where their terms differ."""
+        one, other = (
+            _question(file, source, kernel, arguments, target, cores)
+            for file, source in ((first_file, first_source), (second_file, second_source))
+        )
+        return await call(answers.prove, one, other, level.value)
 
     @tool("Comparison of two kernels")
     async def diff(

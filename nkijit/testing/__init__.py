@@ -9,6 +9,7 @@ in order or by name, with tensors as `"128x512:bfloat16"`.
 """
 
 from nkijit.testing.closeness import assert_close
+from nkijit.testing.equivalence import assert_equivalent
 from nkijit.testing.findings import assert_findings, assert_no_findings
 from nkijit.testing.inputs import random_inputs
 from nkijit.testing.matching import filecheck
@@ -16,6 +17,7 @@ from nkijit.testing.speed import assert_faster
 
 __all__ = [
     "assert_close",
+    "assert_equivalent",
     "assert_faster",
     "assert_findings",
     "assert_no_findings",

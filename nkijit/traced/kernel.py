@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from nkijit.passes.profile.profile import Profile
     from nkijit.passes.profile.simulate import Progress
     from nkijit.passes.prove.proof import Proof
+    from nkijit.passes.prove.terms import Term
     from nkijit.passes.report.memory.report import MemoryReport
     from nkijit.passes.values.events import ListenerLike
     from nkijit.passes.values.instructions import TracedIndices
@@ -648,6 +649,26 @@ class TracedKernel:
         self.verify()
         other.verify()
         return prove(self.cores(), other.cores(), level)
+
+    @without_own_frames
+    def term(self, name: str, *index: int, level: str = "bits") -> Term:
+        """Return an element of a result as an expression of the kernel's inputs.
+
+        Args:
+            name: the name of a result, or of an argument that the kernel writes.
+            index: the index of the element, one number per dimension.
+            level: "bits" retains the order of sums and all roundings; see `equivalent`.
+
+        Raises KeyError for an unknown name, IndexError for an index out of bounds, and
+        NotProvableError for a kernel with computations that have no term.
+
+        Example: `print(kernel.trace(x).term("y", 3, 7))`
+        """
+        from nkijit.passes.prove.algebra import Level
+        from nkijit.passes.prove.terms import Terms
+
+        self.verify()
+        return Terms(self.cores(), Level(level)).term(name, index)
 
     @cached_property
     def _runs(self) -> Runs:

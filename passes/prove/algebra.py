@@ -12,7 +12,7 @@ A level is a normalisation. Two terms that a level identifies have equal digests
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from functools import cache
 from typing import Any
 
@@ -42,7 +42,7 @@ from nkijit.passes.prove.digests import (
 )
 
 
-class Level(Enum):
+class Level(StrEnum):
     """A degree of equality, the strictest first."""
 
     bits = "bits"
@@ -135,6 +135,10 @@ class Algebra:
 
     def __init__(self, level: Level):
         self.level = level
+        self._numbers: list[tuple[Words, npt.NDArray[np.float64]]] = []
+        """The first words of the digests of all numbers, with the numbers."""
+        self._sorted: tuple[int, Words, npt.NDArray[np.float64]] | None = None
+        """The entries of `_numbers` in the order of the words, and the number of entries."""
 
     @property
     def reassociates(self) -> bool:
@@ -146,14 +150,26 @@ class Algebra:
     def number(self, values: Any) -> Cells:
         """Return the digests of constants."""
         values = np.asarray(values)
-        found = numbers(values)
-        if not self.reassociates:
-            return found
-        exact = values.astype(np.float64)
-        found[exact == 0] = 0
-        for domain in DOMAINS.values():
-            found[exact == domain.neutral] = domain.identity.view(CELL)
+        found, exact = numbers(values), values.astype(np.float64)
+        if self.reassociates:
+            found[exact == 0] = 0
+            for domain in DOMAINS.values():
+                found[exact == domain.neutral] = domain.identity.view(CELL)
+        self._numbers.append((words(found)[::LANES].copy(), exact.reshape(-1)))
         return found
+
+    def values(self, cells: Cells) -> npt.NDArray[np.float64] | None:
+        """Return the numbers with these digests; None if one of the digests is no number."""
+        if not self._numbers:
+            return None
+        if self._sorted is None or self._sorted[0] != len(self._numbers):
+            firsts, numbers = (np.concatenate(each) for each in zip(*self._numbers, strict=True))
+            firsts, at = np.unique(firsts, return_index=True)
+            self._sorted = len(self._numbers), firsts, numbers[at]
+        _, known, values = self._sorted
+        first = words(cells)[::LANES]
+        at = np.minimum(np.searchsorted(known, first), len(known) - 1)
+        return values[at].reshape(cells.shape) if (known[at] == first).all() else None
 
     def rounded(self, x: Cells, dtype: DType) -> Cells:
         """Return float32 values as a data type stores them."""

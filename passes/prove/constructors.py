@@ -26,6 +26,7 @@ from nkijit.passes.interpret.records.records import (
     Fill,
     Gather,
     Generated,
+    Loaded,
     Matmul,
     Meets,
     MoveRows,
@@ -40,10 +41,12 @@ from nkijit.passes.interpret.records.records import (
     Table,
     Transpose,
 )
+from nkijit.passes.numerics.storage import storage
 from nkijit.passes.prove.algebra import Algebra
 from nkijit.passes.prove.digests import Cells, differ
 from nkijit.passes.prove.errors import NotProvableError
 from nkijit.passes.prove.memory import read, rounded_number, stored_numbers, write
+from nkijit.passes.prove.symbols import Symbol
 
 
 def _contains(into: DType, dtype: DType) -> bool:
@@ -92,6 +95,7 @@ class Binder:
             Chosen: self._chosen,
             Selected: self._selected,
             Drawn: self._drawn,
+            Loaded: self._loaded,
         }
 
     def bind(self, record: Record, slots: Slots) -> Step:
@@ -172,6 +176,8 @@ class Binder:
             return lambda env, x: algebra.elements(("activation", word), x, operand(env))
         if _is_neutral(word, stage.operand.constant, reverse):
             return lambda env, x: x
+        if _negates(word, stage.operand.constant):
+            return lambda env, x: algebra.unary("negate", x)
         if reverse:
             return lambda env, x: algebra.binary(word, operand(env), x, shape)
         return lambda env, x: algebra.binary(word, x, operand(env), shape)
@@ -436,6 +442,19 @@ class Binder:
 
         return step
 
+    def _loaded(self, of: Loaded) -> Step:
+        source = read(of.source, self.algebra)
+        assert of.source.tile is not None
+        stored = storage(of.source.tile.info.dtype)
+
+        def step(env: Env) -> None:
+            cells = source(env)
+            values = self.algebra.values(cells)
+            known = values is not None
+            env[of.register] = of.convert(values.astype(stored)) if known else Symbol(cells.copy())
+
+        return step
+
     def _drawn(self, of: Drawn) -> Step:
         algebra, name = self.algebra, of.constructor.name
         reads = [read(source, algebra) for source in of.sources]
@@ -473,3 +492,13 @@ def _is_neutral(word: str, constant: Any, reverse: bool) -> bool:
         return bool(constant == 1)
     zero = bool(constant == 0) and not np.signbit(constant)
     return word == "subtract" and not reverse and zero
+
+
+def _negates(word: str, constant: Any) -> bool:
+    """True if a constant operand changes only the sign of the other operand."""
+    return (
+        word == "multiply"
+        and constant is not None
+        and np.ndim(constant) == 0
+        and (bool(constant == -1))
+    )

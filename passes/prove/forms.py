@@ -5,12 +5,20 @@ from __future__ import annotations
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.passes.interpret.records.binding import Binding
 from nkijit.passes.interpret.records.environment import Env, Step
-from nkijit.passes.interpret.steps.forms import Frame, StepForm, StepForms, whole
+from nkijit.passes.interpret.steps.forms import Bind, Frame, StepForm, StepForms, whole
+from nkijit.passes.prove.addresses import with_addresses
+from nkijit.passes.prove.algebra import Algebra
 from nkijit.passes.prove.errors import NotProvableError
+from nkijit.passes.prove.memory import DigestSlots
 
 
 class DigestForms(StepForms):
     """The forms of a kernel's instructions; see `StepForms`."""
+
+    def __init__(self, slots: DigestSlots, bind: Bind, algebra: Algebra):
+        """Start without forms. `bind` returns the step that computes a record's digests."""
+        super().__init__(slots, bind)
+        self._algebra = algebra
 
     def bind(self, op: NisaOp) -> tuple[StepForm, Frame, Binding | None]:
         """Return the form of an instruction, and the frame that selects its slots.
@@ -19,11 +27,27 @@ class DigestForms(StepForms):
         """
         try:
             form, frame, binding = super().bind(op)
-            if binding is not None and binding.indirects:
-                raise NotProvableError("its address is known only at run time")
+            if binding is None:
+                return form, frame, None
+            if not binding.indirects:
+                return StepForm(_located(form.step, op), form.record), frame, binding
+            step = with_addresses(op, form.step, binding, self._algebra)
         except NotProvableError as error:
             return StepForm(_refuse(op, error.reason), None), whole, None
-        return form, frame, binding
+        # Without the binding, the caller adds no addresses itself.
+        return StepForm(_located(step, op), form.record), whole, None
+
+
+def _located(step: Step, op: NisaOp) -> Step:
+    """Return a step that adds the instruction to a NotProvableError."""
+
+    def located(env: Env) -> object:
+        try:
+            return step(env)
+        except NotProvableError as error:
+            raise NotProvableError(error.reason, error.op or op) from None
+
+    return located
 
 
 def _refuse(op: NisaOp, reason: str) -> Step:

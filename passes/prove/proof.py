@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp
 
 from nkijit.dialects.collection import without_collection
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.diagnostics.places import Position
+from nkijit.passes.diagnostics.plain import plain
 from nkijit.passes.interpret.records.errors import InterpretationError
 from nkijit.passes.prove.algebra import Algebra, Level
 from nkijit.passes.prove.differences import Divergence, divergence
 from nkijit.passes.prove.digests import Cells, differ
 from nkijit.passes.prove.errors import NotProvableError
-from nkijit.passes.prove.run import Digests, argument, digests
+from nkijit.passes.prove.roundings import Rounding, RoundingWatch, changed
+from nkijit.passes.prove.run import Digests, argument, digests, result_names
 
 Kernel = ModuleOp | KernelOp | Sequence[KernelOp]
 """A module with one kernel, or the kernel's program for each core."""
@@ -76,6 +80,8 @@ class Proof:
     """The first difference at the weakest level that was tried; None for equal kernels."""
     unproven: Unproven | None = None
     """The reason why there are no terms to compare; None if there are."""
+    roundings: tuple[Rounding, ...] = ()
+    """For kernels that are equal up to rounding, the lines that round in one kernel only."""
 
     def holds(self, level: Level | str = Level.bits) -> bool:
         """Return whether the kernels are proven equal at a level, or at a stricter one."""
@@ -83,10 +89,15 @@ class Proof:
 
     def __str__(self) -> str:
         if self.level is not None:
-            return f"equal for all inputs: {self.level.value}"
+            lines = [f"equal for all inputs: {self.level.value}"]
+            return "\n".join(lines + [f"  {each}" for each in self.roundings])
         if self.unproven is not None:
             return f"not proven: {self.unproven}"
-        return f"not equal: {self.difference}"
+        return f"not proven equal: {self.difference}"
+
+    def to_json(self) -> str:
+        """Return everything as a JSON document."""
+        return json.dumps(plain(self), indent=2, ensure_ascii=False) + "\n"
 
 
 @without_collection()
@@ -107,13 +118,19 @@ def prove(old: Kernel, new: Kernel, level: Level | str = Level.rounding) -> Proo
     if mismatch is not None:
         return Proof(None, last, unproven=Unproven("new", mismatch, None))
     difference: Difference | None = None
+    watches: list[RoundingWatch] = []
     for each in Level:
         if not each.implies(last):
             break
         found: list[Digests] = []
         for name, kernels in (("old", olds), ("new", news)):
             try:
-                found.append(digests(kernels, Algebra(each), name))
+                if each is Level.rounding:
+                    watch = RoundingWatch(each)
+                    watches.append(watch)
+                    found.append(digests(kernels, watch, name, watch))
+                else:
+                    found.append(digests(kernels, Algebra(each), name))
             except NotProvableError as error:
                 return Proof(None, last, unproven=Unproven(name, error.reason, error.place))
             except InterpretationError as error:
@@ -123,7 +140,7 @@ def prove(old: Kernel, new: Kernel, level: Level | str = Level.rounding) -> Proo
             return Proof(None, last, unproven=Unproven("new", reason, None))
         difference = _difference(olds[0], *found)
         if difference is None:
-            return Proof(each, last)
+            return Proof(each, last, roundings=changed(*watches) if watches else ())
     assert difference is not None
     terms = divergence((olds, news), last, difference.result, difference.index, difference.rank)
     return Proof(None, last, replace(difference, terms=terms))
@@ -157,8 +174,8 @@ def _mismatch(old: KernelOp, new: KernelOp) -> str | None:
 def _difference(kernel: KernelOp, old: Digests, new: Digests) -> Difference | None:
     first: tuple[str, tuple[int, ...], int] | None = None
     count = 0
-    for name, rank, before, after in _pairs(kernel, old, new):
-        different = differ(before, after)
+    for name, rank, before, after, undefined in _pairs(kernel, old, new):
+        different = differ(before, after) & ~undefined
         found = int(different.sum())
         count += found
         if found and first is None:
@@ -167,12 +184,18 @@ def _difference(kernel: KernelOp, old: Digests, new: Digests) -> Difference | No
     return None if first is None else Difference(first[0], first[1], count, first[2])
 
 
-def _pairs(kernel: KernelOp, old: Digests, new: Digests) -> Iterator[tuple[str, int, Cells, Cells]]:
-    """Yield the name, rank and digests of each result, then of each argument that is written."""
-    values = kernel.return_op.values
+def _pairs(
+    kernel: KernelOp, old: Digests, new: Digests
+) -> Iterator[tuple[str, int, Cells, Cells, npt.NDArray[np.bool_] | np.bool_]]:
+    """Yield the name, rank and digests of each result, then of each argument that is written.
+
+    The last item is a mask of the elements that neither kernel writes.
+    """
+    names = result_names(kernel)
+    masks = [a & b for a, b in zip(old.undefined, new.undefined, strict=True)]
     for number, (before, after) in enumerate(zip(old.returned, new.returned, strict=True)):
-        rank, result = divmod(number, len(values))
-        yield values[result].name_hint or f"result {result}", rank, before, after
+        rank, result = divmod(number, len(names))
+        yield names[result], rank, before, after, masks[number]
     for rank, number in sorted(old.written.keys() | new.written.keys()):
         value = kernel.arguments[number]
         shape = info_of(value).shape
@@ -180,4 +203,4 @@ def _pairs(kernel: KernelOp, old: Digests, new: Digests) -> Iterator[tuple[str, 
             each.written.get((rank, number), argument(value, rank, number)).reshape(shape)
             for each in (old, new)
         )
-        yield value.name_hint or f"argument {number}", rank, before, after
+        yield value.name_hint or f"argument {number}", rank, before, after, np.False_

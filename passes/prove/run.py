@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from xdsl.ir import SSAValue
 
 from nkijit.dialects.declare.operation import NisaOp
@@ -14,14 +15,14 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.interpret.records.environment import Env, Step
+from nkijit.passes.interpret.records.environment import Env, Step, strided
 from nkijit.passes.interpret.records.machine import Core, run_together
 from nkijit.passes.interpret.steps.arena import Lifetime, aligned, arrange, lifetimes
 from nkijit.passes.interpret.steps.body import Observer, compile_body
 from nkijit.passes.interpret.steps.forms import StepForm
 from nkijit.passes.prove.algebra import Algebra
 from nkijit.passes.prove.constructors import Binder
-from nkijit.passes.prove.digests import CELL, Cells, atoms
+from nkijit.passes.prove.digests import CELL, Cells, atoms, differ
 from nkijit.passes.prove.forms import DigestForms
 from nkijit.passes.prove.memory import DigestSlots
 
@@ -32,6 +33,8 @@ class Digests:
 
     returned: Sequence[Cells]
     """The returned tensors of the first core of each rank, one rank after the other."""
+    undefined: Sequence[npt.NDArray[np.bool_]]
+    """For each returned tensor, the elements that the kernel never writes."""
     written: Mapping[tuple[int, int], Cells]
     """The arguments that the kernel writes, by rank and number."""
 
@@ -65,7 +68,7 @@ class CorePlan:
         binder = Binder(algebra)
         self.slots = DigestSlots(kernel, precise=True, launch=launch)
         self.slots.algebra = algebra
-        forms = DigestForms(self.slots, binder.bind)
+        forms = DigestForms(self.slots, binder.bind, algebra)
         self.body = compile_body(self.slots, forms, kernel.body.block)
         for body in self.body.all():
             for position, op in enumerate(body.ops):
@@ -114,8 +117,7 @@ class CorePlan:
         for value, number in self._own:
             cells = shared.get(number)
             if cells is None:
-                name = (self._run, core, slots.base(value))
-                cells = atoms(info_of(value).size, "unwritten", *name)
+                cells = self._unwritten(value, core)
                 if number >= 0:
                     shared[number] = cells
             env[slots.base(value)] = cells
@@ -131,13 +133,37 @@ class CorePlan:
             views.fill(env)
         return env
 
-    def results(self, env: Env) -> list[Cells]:
-        """Return the digests of the kernel's results."""
-        found: list[Cells] = []
+    def _unwritten(self, value: SSAValue, core: Core) -> Cells:
+        """Return the digests of the undefined elements of a tensor."""
+        name = (self._run, core, self.slots.base(value))
+        return atoms(info_of(value).size, "unwritten", *name)
+
+    def results(self, env: Env) -> list[tuple[Cells, npt.NDArray[np.bool_]]]:
+        """Return the digests of each result, and a mask of the elements that were never written."""
+        found: list[tuple[Cells, npt.NDArray[np.bool_]]] = []
         for value, slot in zip(self.kernel.return_op.values, self._results, strict=True):
-            own, shown = info_of(base_of(value)).dtype, info_of(value).dtype
-            found.append(self.slots.algebra.recast(env[slot], own, shown).copy())
+            base = base_of(value)
+            cells, own, shown = env[slot], info_of(base).dtype, info_of(value).dtype
+            undefined = np.zeros(cells.shape, np.bool_)
+            if any(base is each for each, _ in self._own):
+                pattern = self.slots.access(value)
+                before = strided(self._unwritten(base, env[self._core]), pattern, CELL)
+                undefined = ~differ(before, cells)
+            found.append((self.slots.algebra.recast(cells, own, shown).copy(), undefined))
         return found
+
+
+def result_names(kernel: KernelOp) -> list[str]:
+    """Return the names of a kernel's results; equal names are followed by the result's number."""
+    hints = [value.name_hint for value in kernel.return_op.values]
+    return [
+        f"result {number}"
+        if hint is None
+        else hint
+        if hints.count(hint) == 1
+        else f"{hint} (result {number})"
+        for number, hint in enumerate(hints)
+    ]
 
 
 def argument(value: SSAValue, rank: int, number: int) -> Cells:
@@ -189,8 +215,10 @@ def digests(
     with np.errstate(all="ignore"):
         run_together(runners)
     written = {number for plan in plans for number in plan.written}
+    results = [result for env in first for result in plans[0].results(env)]
     return Digests(
-        [cells for env in first for cells in plans[0].results(env)],
+        [cells for cells, _ in results],
+        [undefined for _, undefined in results],
         {
             (rank, number): env[plans[0].slots.base(kernels[0].arguments[number])]
             for rank, env in enumerate(first)

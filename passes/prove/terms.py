@@ -6,16 +6,18 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.diagnostics.places import Position, positions
+from nkijit.passes.diagnostics.shown import ShownAsText
 from nkijit.passes.prove.algebra import Level
 from nkijit.passes.prove.digests import LANES, Words, words
 from nkijit.passes.prove.recording import Call, Recorder, Shape
-from nkijit.passes.prove.run import Digests, argument, digests
+from nkijit.passes.prove.run import Digests, argument, digests, result_names
 
 _INFIX = {
     "add": "+",
@@ -50,6 +52,23 @@ class Node:
     index: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Term(ShownAsText):
+    """An element of a result as an expression of the kernel's inputs."""
+
+    element: str
+    text: str
+    place: Position | None
+    """The line of the last instruction that computes the element; None if unknown."""
+    inputs: Mapping[str, int]
+    """The number of elements of each input that the element depends on, by name."""
+
+    def __str__(self) -> str:
+        at = "" if self.place is None else f"  at {self.place.line_text}"
+        counts = [f"{n} element{'s' if n > 1 else ''} of {name}" for name, n in self.inputs.items()]
+        return f"{self.element}: {self.text}{at}\n  depends on {', '.join(counts) or 'no input'}"
+
+
 class Terms:
     """The terms of the results of one kernel."""
 
@@ -75,8 +94,7 @@ class Terms:
 
     def names(self) -> list[str]:
         """Return the names of the results, in order."""
-        values = self._kernel.return_op.values
-        named = [value.name_hint or f"result {n}" for n, value in enumerate(values)]
+        named = result_names(self._kernel)
         writes = [number for rank, number in self.results.written if rank == 0]
         hints = [(number, self._kernel.arguments[number].name_hint) for number in writes]
         return named + [hint or f"argument {number}" for number, hint in hints]
@@ -99,6 +117,12 @@ class Terms:
             raise IndexError(f"{name} has the shape {cells.shape}")
         return self.found(words(cells[tuple(index)])[0])
 
+    def term(self, name: str, index: Sequence[int]) -> Term:
+        """Return the term of an element of a result. Raises KeyError or IndexError for others."""
+        node = self.node(name, index)
+        element = f"{name}[{', '.join(map(str, index))}]"
+        return Term(element, self.text(node), self.place(node), self.inputs(node))
+
     def found(self, word: np.uint64, before: int | None = None) -> Node:
         """Return the node of a digest that was made before call number `before`."""
         made = None if self._leaf(word) is not None else self.recorder.maker(word, before)
@@ -112,8 +136,8 @@ class Terms:
         for name, shape, first in self._inputs:
             at = np.flatnonzero(first == word)
             if len(at):
-                place = np.unravel_index(at[0], shape)
-                return f"{name}[{', '.join(str(int(i)) for i in place)}]"
+                place: tuple[int, ...] = tuple(map(int, np.unravel_index(at[0], shape)))
+                return f"{name}[{', '.join(map(str, place))}]"
         return None
 
     # ---------------------------------------------------------------- structure
@@ -138,7 +162,7 @@ class Terms:
             return ""
         if call.shape is Shape.product:
             return "a matrix product"
-        if isinstance(call.name, tuple) and call.name[0] == "round":
+        if call.name[0] == "round":
             return str(call.name[1])
         word = _word(call.name)
         return _REDUCTIONS.get(word, word) if call.shape is Shape.rows else word
@@ -178,15 +202,15 @@ class Terms:
         parts = [self._sum(node, "", [(each,) for each in group], depth) for group in groups]
         return f"{_word(call.name)}({', '.join(parts)})"
 
-    def _element(self, node: Node, name: object, operands: Sequence[np.uint64], depth: int) -> str:
+    def _element(self, node: Node, name: Any, operands: Sequence[np.uint64], depth: int) -> str:
         parts = [self.text(self.child(node, each), depth + 1) for each in operands]
         if sum(map(len, parts)) > LONGEST:
             parts = ["…" if len(part) > LONGEST // len(parts) else part for part in parts]
-        if isinstance(name, tuple) and name[0] == "round":
+        if name[0] == "round":
             return f"{name[1]}({parts[0]})"
-        if isinstance(name, tuple) and name[0] == "float32":
+        if name[0] == "float32":
             return parts[0]
-        if isinstance(name, tuple) and name[0] == "divide":
+        if name[0] == "divide":
             return f"{_wrapped(parts[0])} / {name[1]}"
         if name == "negate":
             return f"-{_wrapped(parts[0])}"
@@ -228,12 +252,11 @@ class Terms:
         return found
 
 
-def _word(name: object) -> str:
-    """Return the name of a constructor as text."""
-    while isinstance(name, tuple) and name:
-        name = name[0]
-    text = str(name)
-    return _FUNCTIONS.get(text, text.rpartition(".")[2])
+def _word(name: Any) -> str:
+    """Return the name of a constructor as text; the name of a tuple is its first entry."""
+    if not isinstance(name, str):
+        return _word(name[0])
+    return _FUNCTIONS.get(name, name.rpartition(".")[2])
 
 
 def _joined(word: str, left: str, right: str) -> str:

@@ -323,13 +323,24 @@ class Drawn:
     """False if the generators keep their state."""
 
 
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A register that is loaded from an element of a tile."""
+
+    source: Source
+    register: int
+    """The slot of the register."""
+    convert: Callable[[Array], int]
+    """Converts the stored element."""
+
+
 class OnRegisters(Enum):
     """The computations that only read and write registers."""
 
     only = "only"
 
 
-Description = Declared | Generated | Chosen | Selected | Drawn | OnRegisters
+Description = Declared | Generated | Chosen | Selected | Drawn | Loaded | OnRegisters
 """The operands and results of an opaque computation."""
 
 

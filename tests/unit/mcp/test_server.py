@@ -93,6 +93,7 @@ def test_tools_describe_their_inputs_and_outputs(agent: Agent) -> None:
         "explain",
         "run",
         "profile",
+        "prove",
         "diff",
         "advise",
         "optimize",

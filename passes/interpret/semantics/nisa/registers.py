@@ -16,7 +16,8 @@ from nkijit.dialects.nisa.registers import (
 )
 from nkijit.passes.interpret.records.binding import Binding
 from nkijit.passes.interpret.records.environment import Array, Env
-from nkijit.passes.interpret.records.records import Generated, OnRegisters, Opaque
+from nkijit.passes.interpret.records.operands import reader
+from nkijit.passes.interpret.records.records import Generated, Loaded, OnRegisters, Opaque
 from nkijit.passes.interpret.semantics.registry import semantics
 
 _BITS = 32
@@ -50,13 +51,17 @@ def register_compute(b: Binding) -> Opaque:
 
 @semantics(RegisterLoadOp)
 def register_load(b: Binding) -> Opaque:
-    into, stored = b.register_slot("dst"), b.reader("src", raw=True)
-    convert = _as_integer if b.dtype("src").is_integer else _bits
+    into, source = b.register_slot("dst"), b.read("src", raw=True)
+    stored = reader(source, b.slots)
+    as_number = _as_integer if b.dtype("src").is_integer else _bits
+
+    def convert(element: Array) -> int:
+        return _signed(as_number(element))
 
     def step(env: Env) -> None:
-        env[into] = _signed(convert(stored(env)))
+        env[into] = convert(stored(env))
 
-    return Opaque(step)
+    return Opaque(step, Loaded(source, into, convert))
 
 
 @semantics(RegisterStoreOp)

@@ -1,0 +1,75 @@
+"""`nkijit prove`."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+import typer
+
+from nkijit.cli.options import Output
+from nkijit.cli.selection import File, Tracing
+from nkijit.discovery.errors import UsageError
+from nkijit.host.terminal import waiting
+from nkijit.passes.prove.algebra import Level
+from nkijit.traced.kernel import TracedKernel
+
+_ELEMENT = re.compile(r"(?P<name>.+?)\[(?P<index>[\d\s,]*)\]")
+
+
+def prove(
+    old: File,
+    new: Annotated[
+        str,
+        typer.Argument(
+            metavar="OTHER[:KERNEL]", help="the kernel to compare with", show_default=False
+        ),
+    ] = "",
+    *,
+    tracing: Tracing,
+    level: Annotated[
+        Level, typer.Option("--level", help="the weakest level that counts as equal")
+    ] = Level.rounding,
+    element: Annotated[
+        str | None,
+        typer.Option(
+            "--element",
+            metavar="NAME[INDEX]",
+            help="show an element of a result as an expression of the inputs: 'y[3, 7]'",
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print everything as JSON")] = False,
+    output: Output,
+) -> None:
+    """Prove that two kernels are equal for all inputs, or show the term of an element.
+
+    Needs no data. Reports the strictest level at which the kernels are equal: bits, reassociated
+    (sums and products in any order) or rounding (other float types on the way). Otherwise shows the
+    first element that differs, with the terms of both kernels where they begin to differ.
+
+    Exit codes: 0 proven, 1 not proven, or a kernel has errors, 2 the command failed.
+    """
+    if element is not None:
+        output.write("".join(_terms(file, tracing, element) for file in (old, new) if file))
+        return
+    if not new:
+        raise UsageError("prove compares two kernels: nkijit prove OLD NEW; or give --element")
+    pair = [tracing.of(file).one() for file in (old, new)]
+    with waiting("comparing terms"):
+        proof = pair[0].equivalent(pair[1], level.value)
+    output.write(proof.to_json() if as_json else f"{proof}\n")
+    if not proof.holds(level):
+        raise typer.Exit(1)
+
+
+def _terms(file: str, tracing: Tracing, element: str) -> str:
+    match = _ELEMENT.fullmatch(element)
+    if match is None:
+        raise UsageError(f"--element {element}: expected a result and an index, such as 'y[3, 7]'")
+    traced: TracedKernel = tracing.of(file).one()
+    index = [int(number) for number in match["index"].split(",") if number.strip()]
+    try:
+        with waiting("recording terms"):
+            return f"{traced.term(match['name'], *index)}\n"
+    except (KeyError, IndexError) as error:
+        raise UsageError(f"--element {element}: {error.args[0]}") from None
