@@ -55,7 +55,7 @@ X = normal(256, 512)
 
 
 def traced(kernel: Any = softmax) -> TracedKernel:
-    return kernel.for_target("trn2").trace(X)
+    return kernel.for_target("trn2").trace(X[:128] if kernel is one_copy else X)
 
 
 def optimized(allow: str = "reassociated", **more: Any) -> OptimizedKernel:
