@@ -27,7 +27,7 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
 .PHONY: help setup lint lint-ruff lint-types lint-imports lint-prose lint-project browser test suite test-browser \
-	test-fast test-all test-oldest install-oldest test-wheel release-check fuzz nkilib frameworks demo bench fidelity docs site pictures format clean
+	test-fast test-all test-oldest install-oldest test-wheel release-check fuzz nkilib frameworks demo bench fidelity optimize docs site pictures format clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -164,6 +164,10 @@ bench: setup ## ratios of trace, verify and interpret times
 FIDELITY ?= --write docs/performance.md
 fidelity: setup ## fetch published kernels and compare predicted with published times
 	$(BIN)/python -m benchmarks.fidelity $(FIDELITY)
+
+# OPTIMIZE are options: OPTIMIZE='--only softmax --budget 60', '--folder FOLDER'.
+optimize: setup ## optimise naive kernels, and compare with kernels by hand
+	$(BIN)/python -m benchmarks.optimize $(OPTIMIZE)
 
 docs: setup ## write docs/rules.md from the catalogue of rules, and the kinds in docs/advice.md
 	$(BIN)/nkijit explain --markdown > docs/rules.md

@@ -56,6 +56,10 @@ COMMANDS = {
         "advising:advise",
         "Suggest changes that make a kernel faster, each tried with the timing model.",
     ),
+    "optimize": (
+        "optimizing:optimize",
+        "Search for a faster kernel: changes of advise, composed, predicted and proven.",
+    ),
     "cost": (
         "costing:cost",
         "Print a summary of a kernel's cost: predicted time, memory, critical lines, findings.",

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Prediction:
+class Model:
     """Options of the timing model."""
 
     constants: Annotated[
@@ -45,8 +45,14 @@ class Prediction:
         ),
     ] = 1
 
-    strict: Strict = None
     disable_dge: DisableDge = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prediction(Model):
+    """Options of a prediction."""
+
+    strict: Strict = None
     schedule: ScheduleOf = Schedule.compiler
 
     def profile(self, traced: TracedKernel) -> Profile:

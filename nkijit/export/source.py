@@ -33,7 +33,11 @@ _STANDARD = ("base64", "zlib")
 
 @without_collection()
 def source_of(
-    launches: Sequence[Sequence[KernelOp]], *, comments: bool = True, loops: bool = True
+    launches: Sequence[Sequence[KernelOp]],
+    *,
+    comments: bool = True,
+    loops: bool = True,
+    notes: Sequence[str] = (),
 ) -> str:
     """Return the text of a file with kernels of the current API.
 
@@ -41,6 +45,7 @@ def source_of(
         launches: the kernels, each with its programs for all cores.
         comments: quote source lines in comments.
         loops: write repetitions as loops; otherwise write every instruction.
+        notes: lines for a comment above the kernels.
 
     Raises:
         ExportError: the API cannot express the kernel.
@@ -52,6 +57,7 @@ def source_of(
     lines = [*_docstring(functions), "", *_imports(used)]
     for name, text in data.items():
         lines += ["", *data_lines(name, text)]
+    lines += ["", *(f"# {note}".rstrip() for note in notes)] if notes else []
     for kernel in functions:
         lines += ["", "", *kernel.lines(comments=comments)]
     return "\n".join(lines) + "\n"

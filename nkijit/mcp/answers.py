@@ -257,6 +257,22 @@ def advise(question: Question, page: Page) -> Answer:
     return Answer(document, _bounded(str(found)))
 
 
+def optimize(question: Question, allow: str, budget: float, page: Page) -> Answer:
+    """Return a faster version of a kernel as source, with the steps to it."""
+    found = question.traced().optimize(allow, budget)
+    result = found.result
+    part = page.of_text(
+        outputs.Optimization,
+        found.source(),
+        before=result.before.time,
+        after=result.after.time,
+        level=result.level.value,
+        steps=[step.message for step in result.steps],
+        complete=result.is_complete,
+    )
+    return _of_text(part)
+
+
 def cost(question: Question, schedule: str) -> Answer:
     """Return the cost of a kernel. Kernels with errors have one as well, without a time."""
     if question.is_ir:

@@ -129,6 +129,20 @@ class Difference(Text):
 
 
 @dataclass(frozen=True)
+class Optimization(Text):
+    """The source of a faster kernel, with a comment for each step. Times are in ns."""
+
+    before: float
+    after: float
+    level: str
+    """`bits`: results are equal; `reassociated`: sums in another order; `rounding`."""
+    steps: list[str]
+    """The applied changes, in order; empty if no change gains."""
+    complete: bool
+    """False if the time for the search was over before all changes were tried."""
+
+
+@dataclass(frozen=True)
 class Proven:
     """The result of a comparison of two kernels for all inputs."""
 

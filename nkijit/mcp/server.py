@@ -39,10 +39,11 @@ INSTRUCTIONS = """\
 Checks, runs and profiles kernels for AWS Trainium (NKI: Python functions under @nki.jit) without \
 a device. `list_kernels` lists the kernels of a file; `verify` reports violated rules of the \
 hardware; `explain` describes a rule or an instruction; `run` computes results on random data; \
-`cost`, `profile` and `advise` predict the time and suggest changes that reduce it; `trace` shows \
-the IR; `diff` compares two kernels; `prove` proves that a changed kernel computes the same for \
-all inputs. Tools need a file, or its text as `source`, and the kernel's \
-arguments, unless the file gives them (@nkijit.example) or they have defaults. Files are run."""
+`cost`, `profile` and `advise` predict the time and suggest changes that reduce it; `optimize` \
+returns a faster kernel that is proven to be equal; `trace` shows the IR; `diff` compares two \
+kernels; `prove` proves that a changed kernel computes the same for all inputs. Tools need a file, \
+or its text as `source`, and the kernel's arguments, unless the file gives them (@nkijit.example) \
+or they have defaults. Files are run."""
 
 _EXAMPLE = {"file": "kernel.py:softmax", "arguments": {"x": "128x512:bfloat16"}}
 """The arguments of most tools, for their descriptions."""
@@ -313,6 +314,31 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         """Suggest changes that make a kernel faster, with the predicted gain of each."""
         question = _question(file, source, kernel, arguments, target, cores)
         return await call(answers.advise, question, Page(first, limit))
+
+    @tool("A faster kernel", _EXAMPLE)
+    async def optimize(
+        file: File = None,
+        source: Source = None,
+        kernel: Name = None,
+        arguments: Arguments = None,
+        target: Target = None,
+        cores: Cores = None,
+        allow: Annotated[
+            Level,
+            Field(description="allowed differences: none, another order of sums, other rounding"),
+        ] = Level.bits,
+        budget: Annotated[
+            float, Field(ge=0, le=600, description="time for the search, in seconds")
+        ] = 30.0,
+        first: FirstLine = 1,
+        limit: LineLimit = 400,
+    ) -> Annotated[CallToolResult, form(outputs.Optimization)]:
+        """Search for a faster version of a kernel, and return its source.
+
+        Changes are composed, predicted, and proven to keep the results for all inputs.
+        """
+        question = _question(file, source, kernel, arguments, target, cores)
+        return await call(answers.optimize, question, allow.value, budget, Page(first, limit))
 
     @tool("Cost of a kernel", _EXAMPLE)
     async def cost(

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from nkijit.passes.report.memory.report import MemoryReport
     from nkijit.passes.values.events import ListenerLike
     from nkijit.passes.values.instructions import TracedIndices
+    from nkijit.traced.optimized import OptimizedKernel
     from nkijit.traced.predictions import PredictionOptions, Predictions
     from nkijit.traced.recording import TracedRecording
     from nkijit.traced.runs import Runs
@@ -592,6 +593,54 @@ class TracedKernel:
         """
         options = _prediction_options(constants, strict, disable_dge, schedule)
         return self._predictions.advice(options, iterations, progress)
+
+    @without_own_frames
+    def optimize(
+        self,
+        allow: str = "bits",
+        budget: float = 60.0,
+        progress: Progress | None = None,
+        *,
+        constants: str | os.PathLike[str] | None = None,
+        iterations: int = 1,
+        disable_dge: bool = False,
+        schedule: str = "compiler",
+        experiments: int | None = None,
+        resume: str | None = None,
+    ) -> OptimizedKernel:
+        """Search for a faster version of the kernel; `print` the result for a summary.
+
+        Changes of `advice` are composed. Each version is verified, predicted and compared with the
+        original kernel. The result is the original if nothing gains.
+
+        Args:
+            allow: the allowed differences of the results: "bits" (none), "reassociated" (sums and
+                products in another order) or "rounding" (intermediate results rounded otherwise).
+            budget: the time for the search, in seconds.
+            progress: called at intervals with the fraction of the time that has passed.
+            constants: as for `profile`.
+            iterations: as for `profile`.
+            disable_dge: as for `programs`.
+            schedule: as for `profile`: "compiler" does not count gains that the compiler's passes
+                bring themselves.
+            experiments: the largest number of changes that are tried; the result of such a search
+                does not depend on the speed of the machine if the budget is large enough.
+            resume: the JSON text of an earlier result, to continue with.
+
+        Raises the errors of `profile` for a strict prediction, ValueError for an unknown `allow`
+        or for a text that is not a result of this kernel.
+
+        >>> print(kernel.trace(x).optimize(budget=10))  # doctest: +SKIP
+        @kernel for trn2: 46.31 -> 34.51 us (-25.5%), 1 step
+        """
+        from nkijit.passes.optimize.search import Limits
+        from nkijit.passes.prove.algebra import Level
+        from nkijit.traced.optimized import optimized
+
+        options = _prediction_options(constants, True, disable_dge, schedule)
+        conditions = self._predictions.conditions(options, iterations)
+        limits = Limits(Level(allow), budget, experiments)
+        return optimized(self, conditions, limits, progress, resume)
 
     @without_own_frames
     def equivalent(self, other: TracedKernel, level: str = "rounding") -> Proof:

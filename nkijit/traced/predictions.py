@@ -29,6 +29,7 @@ from nkijit.traced.strictness import is_strict
 
 if TYPE_CHECKING:
     from nkijit.passes.advise.advice import Advice
+    from nkijit.passes.advise.trials import Conditions
     from nkijit.traced.page import Reported
     from nkijit.traced.recording import TracedRecording
     from nkijit.traced.runs import Admit
@@ -169,8 +170,13 @@ class Predictions:
         self, options: PredictionOptions, iterations: int, progress: Progress | None
     ) -> Advice:
         """Return the changes that would make the kernel faster."""
-        from nkijit.passes.advise.advisor import Conditions, advise
+        from nkijit.passes.advise.advisor import advise
+
+        return advise(self._kernels, self.conditions(options, iterations), progress)
+
+    def conditions(self, options: PredictionOptions, iterations: int) -> Conditions:
+        """Return the conditions under which experiments are predicted."""
+        from nkijit.passes.advise.trials import Conditions
 
         passed_over = self._passed_over(options)
-        conditions = Conditions(options.schedule, self._target(options), iterations, passed_over)
-        return advise(self._kernels, conditions, progress)
+        return Conditions(options.schedule, self._target(options), iterations, passed_over)

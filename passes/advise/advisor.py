@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from xdsl.ir import Operation
-
-from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.dialects.rule_texts.text import WarningGroup
 from nkijit.passes.advise.advice import Advice, Suggestion
-from nkijit.passes.advise.edit import Edit, NotPossibleError
-from nkijit.passes.advise.experiments import proposals_for
+from nkijit.passes.advise.edit import NotPossibleError
 from nkijit.passes.advise.kinds import Numbers
 from nkijit.passes.advise.proposal import Proposal
-from nkijit.passes.compile.pipeline import FitPass, program_of
+from nkijit.passes.advise.trials import (
+    Change,
+    Conditions,
+    changed,
+    spilled,
+    suspicious,
+    worthwhile,
+)
 from nkijit.passes.compile.schedules import Schedule
-from nkijit.passes.diagnostics.diagnostic import Diagnostic
-from nkijit.passes.diagnostics.passed_over import PassedOver
 from nkijit.passes.lower.program import LoweringError
-from nkijit.passes.profile.choice import compiled_programs
-from nkijit.passes.profile.simulate import SimulationError, simulate
+from nkijit.passes.profile.simulate import SimulationError
 from nkijit.passes.profile.timeline import Timeline
 from nkijit.passes.verify.passes import find_all
 
@@ -37,26 +36,6 @@ Lowering and simulating 10,000 instructions takes a few seconds.
 """
 
 Progress = Callable[[float], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Conditions:
-    """The conditions under which times are predicted."""
-
-    schedule: Schedule
-    target: Target
-    iterations: int = 1
-    passed_over: PassedOver | None = None
-
-    def run(self, kernels: Sequence[KernelOp], schedule: Schedule) -> Timeline:
-        """Predict the timeline of a kernel, as shown in its profile."""
-        own = [program_of(k, Schedule.author, self.target, self.passed_over) for k in kernels]
-        if schedule is Schedule.author:
-            return simulate(own, iterations=self.iterations)
-        choice = compiled_programs(kernels, own, self.target, self.passed_over)
-        if choice.timeline is not None and self.iterations == 1:
-            return choice.timeline
-        return simulate(choice.programs, iterations=self.iterations)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +63,14 @@ def advise(
     """
     timeline = conditions.run(kernels, conditions.schedule)
     before = timeline.total
-    worthwhile = _worthwhile(kernels, timeline)
+    found_changes = worthwhile(kernels, timeline, THRESHOLD)
     size = max(1, sum(len(program.instructions) for program in timeline.programs))
-    tried = worthwhile[: max(4, min(MOST_TRIED, MOST_INSTRUCTIONS // size))]
+    tried = found_changes[: max(4, min(MOST_TRIED, MOST_INSTRUCTIONS // size))]
     gains: list[_Gain] = []
 
     @cache
     def own_suspicious() -> set[str]:
-        return _suspicious(find_all(kernels, advise=False))
+        return suspicious(find_all(kernels, advise=False))
 
     for number, alternatives in enumerate(tried, 1):
         gain = _first_gain(alternatives, kernels, conditions, timeline, own_suspicious)
@@ -111,40 +90,13 @@ def advise(
         time=before,
         suggestions=tuple(found),
         tried=len(tried),
-        left_out=len(worthwhile) - len(tried),
+        left_out=len(found_changes) - len(tried),
         passed_over=str(conditions.passed_over or ""),
     )
 
 
-_Change = list[Proposal | None]
-"""The proposal for each core's kernel; None for a kernel that stays unchanged."""
-
-
-def _worthwhile(kernels: Sequence[KernelOp], timeline: Timeline) -> list[list[_Change]]:
-    """Return the changes that may gain enough, each as a list of alternatives.
-
-    The bound of a change's gain is the sum of the times of its instructions. The changes with the
-    largest bounds come first.
-    """
-    times = _times(timeline)
-    found: dict[Hashable, dict[int, _Change]] = {}
-    bounds: dict[Hashable, float] = {}
-    for core, kernel in enumerate(kernels):
-        for proposal in proposals_for(kernel):
-            key = proposal.kind.id, proposal.subject
-            alternatives = found.setdefault(key, {})
-            if proposal.variant not in alternatives:
-                alternatives[proposal.variant] = [None] * len(kernels)
-            alternatives[proposal.variant][core] = proposal
-            bound = sum(times.get(op, 0.0) for op in proposal.about)
-            bounds[key] = max(bounds.get(key, 0.0), bound)
-    keys = [key for key in found if bounds[key] >= THRESHOLD * timeline.total]
-    keys.sort(key=lambda key: -bounds[key])
-    return [[found[key][variant] for variant in sorted(found[key])] for key in keys]
-
-
 def _first_gain(
-    alternatives: Sequence[_Change],
+    alternatives: Sequence[Change],
     kernels: Sequence[KernelOp],
     conditions: Conditions,
     before: Timeline,
@@ -154,18 +106,8 @@ def _first_gain(
     return next((gain for gain in gains if gain is not None), None)
 
 
-def _times(timeline: Timeline) -> dict[Operation, float]:
-    """Return the time of each operation: the sum over its engine instructions, in ns."""
-    found: dict[Operation, float] = {}
-    for event in timeline.events:
-        op = event.instruction.op
-        op = timeline.programs[event.core].origins.get(op, op)
-        found[op] = found.get(op, 0.0) + event.end - event.begin
-    return found
-
-
 def _try(
-    change: _Change,
+    change: Change,
     kernels: Sequence[KernelOp],
     conditions: Conditions,
     as_it_is: Timeline,
@@ -173,17 +115,12 @@ def _try(
 ) -> _Gain | None:
     """Return the gain of a change if it is possible and at least `THRESHOLD`."""
     proposal = next(p for p in change if p is not None)
-    copies: list[KernelOp] = []
     try:
-        for kernel, own in zip(kernels, change, strict=True):
-            edit = Edit(kernel)
-            if own is not None:
-                own.change(edit)
-            copies.append(edit.kernel)
+        copies = changed(change, kernels)
         timeline = conditions.run(copies, conditions.schedule)
     except (NotPossibleError, LoweringError, SimulationError):
         return None
-    if _spilled(timeline) > _spilled(as_it_is):
+    if spilled(timeline) > spilled(as_it_is):
         return None  # SBUF has no free space for it
     before, time = as_it_is.total, timeline.total
     if before - time < THRESHOLD * before:
@@ -191,19 +128,9 @@ def _try(
     is_sound = conditions.passed_over is not None or proposal.kind.numbers is Numbers.estimate
     if not is_sound:
         found = find_all(copies, advise=False)
-        if any(d.severity == "error" for d in found) or not _suspicious(found) <= own_suspicious():
+        if any(d.severity == "error" for d in found) or not suspicious(found) <= own_suspicious():
             return None
     return _Gain(proposal, copies, time)
-
-
-def _suspicious(found: Iterable[Diagnostic]) -> set[str]:
-    """Return the rules of the findings that make a wrong result likely."""
-    return {d.rule.id for d in found if d.group is WarningGroup.suspicious}
-
-
-def _spilled(timeline: Timeline) -> int:
-    """Return the number of loads and stores that the compiler added or moved to fit SBUF."""
-    return sum((program.changes or {}).get(FitPass.name, 0) for program in timeline.programs)
 
 
 def _time(kernels: Sequence[KernelOp], conditions: Conditions, schedule: Schedule) -> float:

@@ -241,16 +241,16 @@ def _merge(run: _Run) -> None:
     place = first.op if first.loads else moves[-1].op
     count = len(moves)
     hbm, chip = first.hbm, first.chip
-    outside = _with_steps(info_of(hbm).pattern, run.step, count)
+    outside = with_steps(info_of(hbm).pattern, run.step, count)
     if run.chip_step is not None:
-        inside = _with_steps(info_of(chip).pattern, run.chip_step, count)
+        inside = with_steps(info_of(chip).pattern, run.chip_step, count)
         tile = base_of(chip)
     else:
         joint = join([allocation_of(move.chip) for move in moves], first.op)
         declare_first(joint)
         tile, row = joint.result, info_of(joint.result).free_size // count
         # After `join`, the DMA itself uses its part of the joint tile.
-        inside = _with_steps(info_of(first.chip).pattern, row, count)
+        inside = with_steps(info_of(first.chip).pattern, row, count)
     views = {
         "dst" if first.loads else "src": view(tile, inside, place, info_of(chip).dtype),
         "src" if first.loads else "dst": view(base_of(hbm), outside, place, info_of(hbm).dtype),
@@ -261,7 +261,7 @@ def _merge(run: _Run) -> None:
         erase(move.op)
 
 
-def _with_steps(access: AccessPattern, step: int, count: int) -> AccessPattern:
+def with_steps(access: AccessPattern, step: int, count: int) -> AccessPattern:
     """Repeat a pattern `count` times in a new second dimension."""
     strides = (access.strides[0], step, *access.strides[1:])
     return AccessPattern(access.offset, strides, (access.shape[0], count, *access.shape[1:]))

@@ -33,6 +33,11 @@ class Edit:
         self._copies = {origin: copy for copy, origin in origins.items()}
         self._arguments = dict(zip(kernel.arguments, self.kernel.arguments, strict=True))
 
+    @property
+    def origins(self) -> dict[Operation, Operation]:
+        """The original of each operation of the copy."""
+        return {copy: origin for origin, copy in self._copies.items()}
+
     def of(self, op: Operation) -> Operation:
         """Return the copy of an operation of the original kernel."""
         return self._copies[op]

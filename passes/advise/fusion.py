@@ -23,7 +23,7 @@ from nkijit.dialects.nisa.elementwise import (
     TensorTensorOp,
 )
 from nkijit.dialects.nisa.reduce import TensorReduceOp
-from nkijit.dialects.nki.views import base_of
+from nkijit.dialects.nki.views import ViewOp, base_of
 from nkijit.dialects.operators import OPERATORS, AluKind
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.passes.advise.edit import (
@@ -33,6 +33,7 @@ from nkijit.passes.advise.edit import (
     erase,
     insert_before,
     instruction,
+    view,
 )
 from nkijit.passes.advise.facts import Facts
 from nkijit.passes.advise.kinds import FUSED
@@ -51,6 +52,8 @@ class _Pair(NamedTuple):
     """The replacement in words, e.g. "one scalar_tensor_tensor"."""
     reduces: bool
     """True if the second instruction is a reduction that the replacement computes as well."""
+    keeps_first: bool = False
+    """True if the first instruction has other readers, so it remains."""
 
 
 def fused_instructions(facts: Facts) -> Iterator[Proposal]:
@@ -68,13 +71,16 @@ def fused_instructions(facts: Facts) -> Iterator[Proposal]:
         yield Proposal(
             FUSED, key, 0, second.location,
             "let {} do this {} with the {}{}".format(pairs[0].becomes, *names, at),
-            (
-                f"no other instruction in between accesses {tile}; "
-                f"{len(pairs):,} instructions fewer",
-            ),
+            (_reason(tile, pairs),),
             [op for pair in pairs for op in (pair.first, pair.second)],
             _Fuse(pairs),
         )  # fmt: skip
+
+
+def _reason(tile: str, pairs: Sequence[_Pair]) -> str:
+    if any(pair.keeps_first for pair in pairs):
+        return f"it does not wait for {tile}, which other instructions read as well"
+    return f"no other instruction in between accesses {tile}; {len(pairs):,} instructions fewer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +94,31 @@ class _Fuse:
             if gone & {first, second}:
                 continue
             assert isinstance(first, NisaOp) and isinstance(second, NisaOp)  # noqa: PT018
+            if pair.reduces:
+                _declare_before(first, second)
             fused = _reducing(first, second) if pair.reduces else _together(first, second)
             insert_before(first if pair.reduces else second, fused)
-            gone |= {first, second}
-            for op in (first, second):
+            gone |= {second} if pair.keeps_first else {first, second}
+            for op in (second,) if pair.keeps_first else (first, second):
                 erase(op)
         if not gone:
             raise NotPossibleError
+
+
+def _declare_before(first: NisaOp, second: NisaOp) -> None:
+    """Make the destination of the second instruction usable at the first one."""
+    number = list(second.operands).index(second.required("dst"))
+    into = second.operands[number]
+    tile = base_of(into)
+    op = first.next_op
+    while op is not None and op is not second and op is not tile.owner:
+        op = op.next_op
+    if op is not None and op is tile.owner:
+        op.detach()
+        insert_before(first, op)
+    if isinstance(into.owner, ViewOp):
+        info = info_of(into)
+        second.operands[number] = view(tile, info.pattern, first, info.dtype)
 
 
 def _pairs(facts: Facts) -> Iterator[_Pair]:
@@ -103,15 +127,17 @@ def _pairs(facts: Facts) -> Iterator[_Pair]:
         if second.after is not None or second.instruction_name is not None:
             continue
         if isinstance(second, TensorReduceOp):
-            first = _only_source(second, second.data, facts)
+            first = only_source(second, second.data, facts)
             if first is not None and _can_reduce(first, second, accumulators, facts):
                 yield _Pair(first, second, _BECOMES_REDUCING[type(first)], True)
         elif isinstance(second, (TensorScalarOp, ActivationOp, TensorTensorOp)):
             for value in _inputs(second):
-                first = _only_source(second, value, facts)
+                first = only_source(second, value, facts)
                 if isinstance(first, TensorScalarOp) and _can_join(first, second, value, facts):
-                    yield _Pair(first, second, _BECOMES[type(second)], False)
-                    break
+                    keeps = facts.readers.get(first) != {second}
+                    if not (keeps and is_in_place(first)):
+                        yield _Pair(first, second, _BECOMES[type(second)], False, keeps)
+                        break
 
 
 _BECOMES: dict[type[NisaOp], str] = {
@@ -132,7 +158,7 @@ def _inputs(op: NisaOp) -> list[SSAValue]:
     return [op.required("data")]
 
 
-def _only_source(op: NisaOp, value: SSAValue, facts: Facts) -> NisaOp | None:
+def only_source(op: NisaOp, value: SSAValue, facts: Facts) -> NisaOp | None:
     """Return the instruction that alone writes all of a tile before `op`, in the same block.
 
     Returns None if several instructions write the tile, if the instruction has a name, or if it
@@ -154,7 +180,16 @@ def _only_source(op: NisaOp, value: SSAValue, facts: Facts) -> NisaOp | None:
     return None
 
 
-def _unchanged(op: NisaOp, names: Sequence[str], first: int, last: int, facts: Facts) -> bool:
+def is_in_place(op: NisaOp) -> bool:
+    """Whether an instruction overwrites a tile that it reads."""
+    into = base_of(op.required("dst"))
+    others = (value for value in op.operands if is_tile(value) and value is not op.required("dst"))
+    return any(base_of(value) is into for value in others) or (
+        sum(value is op.required("dst") for value in op.operands) > 1
+    )
+
+
+def unchanged(op: NisaOp, names: Sequence[str], first: int, last: int, facts: Facts) -> bool:
     """Whether no instruction between two positions writes the named operands of an instruction."""
     for name in names:
         value = op.operand_named(name)
@@ -168,10 +203,8 @@ def _unchanged(op: NisaOp, names: Sequence[str], first: int, last: int, facts: F
 def _can_join(first: TensorScalarOp, second: NisaOp, value: SSAValue, facts: Facts) -> bool:
     if is_set(first, "op1") and not isinstance(second, ActivationOp):
         return False
-    if facts.readers.get(first) != {second}:
-        return False
     start, end = facts.position[first], facts.position[second]
-    if not _unchanged(first, ("data", "operand0", "operand1"), start, end, facts):
+    if not unchanged(first, ("data", "operand0", "operand1"), start, end, facts):
         return False
     kinds = [_kind(first, "op0")]
     if isinstance(second, TensorScalarOp):

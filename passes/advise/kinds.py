@@ -81,6 +81,16 @@ PARTITION_USE = _kind(
     Numbers.same,
     "NKI architecture guide, partition dimension; NKI programming model, tile sizes",
 )
+LONGER_ROWS = _kind(
+    "longer-rows",
+    "Do the work of several iterations with one instruction on longer rows.",
+    "Run iterations of a loop in lockstep. Merge their element-wise instructions, their matmuls "
+    "with the same stationary tile, and their DMAs: the tiles of the iterations become parts of "
+    "one tile, or the views of one tile become one view. "
+    "All dependences are preserved; a buffer that prevents this is split into tiles first.",
+    Numbers.same,
+    f"{_GUIDE}, Opt #5a; NKI programming model, tile sizes",
+)
 WIDENED_MATMUL = _kind(
     "widened-matmul",
     "Multiply 8-bit and 16-bit inputs as they are, without a cast to float32.",
@@ -113,6 +123,22 @@ FUSED = _kind(
     "tensor_scalar_reduce, scalar_tensor_tensor).",
     Numbers.rounding,
     f"{_GUIDE}, Opt #6; API reference, nki.isa",
+)
+SUBTRACTING_BIAS = _kind(
+    "subtracting-bias",
+    "Subtract by the bias of an activation.",
+    "Replace a subtraction of one value per partition, and the activation of its result, by an "
+    "activation with the negated value as bias. A reduction that computes the value for this "
+    "purpose only negates it itself; other values are negated by an instruction.",
+    Numbers.same,
+    "API reference, nki.isa.activation",
+)
+SQUARE_ACTIVATION = _kind(
+    "square-activation",
+    "Square on the Scalar Engine, which can add up the squares as well.",
+    "Replace the product of a tile with itself by nisa.activation with nl.square.",
+    Numbers.same,
+    "API reference, nki.isa.activation",
 )
 TENSOR_TRANSPOSE = _kind(
     "tensor-transpose",

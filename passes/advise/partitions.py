@@ -12,7 +12,7 @@ from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.declare.kinds import Role
-from nkijit.dialects.declare.operation import NisaOp, is_instruction, scalar_constant
+from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.hardware.targets import PARTITIONS_PER_QUADRANT
 from nkijit.dialects.nisa.movement import DmaCopyOp
 from nkijit.dialects.nki.allocation import AllocOp
@@ -31,6 +31,14 @@ from nkijit.passes.advise.edit import (
     view,
 )
 from nkijit.passes.advise.facts import Facts, Renamed
+from nkijit.passes.advise.iterations import (
+    Rows,
+    are_equal,
+    are_uniform,
+    in_step,
+    operands,
+    own_tiles,
+)
 from nkijit.passes.advise.kinds import PARTITION_USE
 from nkijit.passes.advise.loops import loops_around
 from nkijit.passes.advise.nests import Nest, Order, flat, levels_to, rearrange
@@ -40,9 +48,6 @@ from nkijit.passes.compile.passes.rename_tiles import rename_tiles
 
 _PARTITIONS = QUADRANTS * PARTITIONS_PER_QUADRANT
 
-Rows = Sequence[Sequence[NisaOp]]
-"""The instructions of each of several iterations."""
-
 
 def partition_uses(facts: Facts, renamed: Renamed) -> Iterator[Proposal]:
     """Yield proposals for loops in which one iteration can do the work of several iterations."""
@@ -51,7 +56,7 @@ def partition_uses(facts: Facts, renamed: Renamed) -> Iterator[Proposal]:
     found: dict[tuple[LocationAttr, int], list[tuple[Nest, int]]] = {}
     for nest, depth in facts.nests:
         narrow = next((op for op in flat(nest.iterations[0]) if _is_narrow(op)), None)
-        if narrow is not None and _are_uniform(nest):
+        if narrow is not None and are_uniform(nest):
             found.setdefault((narrow.location, depth), []).append((nest, depth))
     places = {op: place for place, op in enumerate(facts.instructions)}
     variants: Counter[LocationAttr] = Counter()
@@ -89,12 +94,6 @@ def _is_narrow(op: NisaOp) -> bool:
         return False
     info = info_of(op.operands_named("dst")[0])
     return info.region.on_chip and info.shape[0] <= _PARTITIONS // 2
-
-
-def _are_uniform(nest: Nest) -> bool:
-    """Whether all iterations of a loop have the same lines and instruction types."""
-    first, *others = ([(type(op), op.location) for op in flat(i)] for i in nest.iterations)
-    return all(other == first for other in others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,19 +139,12 @@ def _plan(facts: Facts, loops: Sequence[Sequence[Sequence[int]]]) -> _Plan:
             after += len(together.folded)
         first = rows[0][0]
         region = [ops[n] for row in rows for n in row]
-        order = [n - first for n in _in_step(groups)]
+        order = [n - first for n in in_step(groups)]
         if not Order(facts.engine_state, region).allows(order):
             raise NotPossibleError
         grouped.append(groups)
     together = min(count, max(len(group) for groups in grouped for group in groups))
     return _Plan(grouped, partitions, together, about, before, after)
-
-
-def _in_step(groups: Sequence[Sequence[Sequence[int]]]) -> Iterator[int]:
-    """Yield the instruction numbers of groups so that iterations of a group run in lockstep."""
-    for group in groups:
-        for column in zip(*group, strict=True):
-            yield from column
 
 
 def _message(plan: _Plan, nest: Nest, depth: int, op: NisaOp) -> str:
@@ -179,13 +171,10 @@ class _Together:
         """
         self._facts = facts
         self._start = facts.position[rows[0][0]]
-        self._iteration: dict[Operation, int] = {
-            op: number for number, row in enumerate(rows) for op in row
-        }
         self._same: dict[SSAValue, bool] = {}
         self.count = len(rows)
         self.columns = list(zip(*rows, strict=True))
-        tiles = self._tiles()
+        tiles = own_tiles(facts, rows)
         narrow = [info_of(tile).partitions for tile in tiles]
         most = max((n for n in narrow if n <= _PARTITIONS // 2), default=0)
         self.partitions = partitions or most
@@ -196,29 +185,6 @@ class _Together:
         self.folded: list[int] = []
         """The columns (one instruction per iteration) that become one instruction each."""
         self._settle()
-
-    def _tiles(self) -> dict[SSAValue, tuple[SSAValue, ...]]:
-        """Return the tiles used in one iteration only, keyed by the first iteration's tile."""
-        found: dict[SSAValue, tuple[SSAValue, ...]] = {}
-        wrong: set[SSAValue] = set()
-        for column in self.columns:
-            for values in _operands(column):
-                if not all(is_tile(value) for value in values):
-                    continue
-                bases = tuple(base_of(value) for value in values)
-                if found.setdefault(bases[0], bases) != bases or not self._are_own(bases):
-                    wrong.add(bases[0])
-        return {first: bases for first, bases in found.items() if first not in wrong}
-
-    def _are_own(self, bases: Sequence[SSAValue]) -> bool:
-        info = info_of(bases[0])
-        return info.region.on_chip and all(
-            isinstance(base.owner, AllocOp)
-            and base.owner.fixed_address is None
-            and info_of(base) == info
-            and all(self._iteration.get(a.op) == number for a in self._facts.accesses[base])
-            for number, base in enumerate(bases)
-        )
 
     def _settle(self) -> None:
         """Find the columns (one instruction per iteration) to merge; drop unusable joint tiles."""
@@ -246,9 +212,9 @@ class _Together:
         if any(op.properties != first.properties for op in column):
             return False
         writes = False
-        for values in _operands(column):
+        for values in operands(column):
             if not is_tile(values[0]):
-                if not _are_equal(values):
+                if not are_equal(values):
                     return False
                 continue
             base = base_of(values[0])
@@ -305,21 +271,6 @@ class _Together:
         return True
 
 
-def _operands(column: Sequence[NisaOp]) -> Iterator[Sequence[SSAValue]]:
-    """Yield, for each operand position, the operands of a column's instructions."""
-    if len({len(op.operands) for op in column}) > 1:
-        raise NotPossibleError
-    yield from zip(*(op.operands for op in column), strict=True)
-
-
-def _are_equal(values: Sequence[SSAValue]) -> bool:
-    first = scalar_constant(values[0])
-    return all(
-        value is values[0] or (first is not None and scalar_constant(value) == first)
-        for value in values
-    )
-
-
 def _access(value: SSAValue) -> AccessPattern | None:
     """Return the access pattern of a static on-chip tile; None for other tiles."""
     info = info_of(value)
@@ -344,7 +295,7 @@ class _Fold:
             rename_tiles(edit.kernel, only={b for b in touched if isinstance(b, Operation)})
         for groups in grouped:
             old = [n for group in groups for row in group for n in row]
-            rearrange([ops[n] for n in old], [n - old[0] for n in _in_step(groups)])
+            rearrange([ops[n] for n in old], [n - old[0] for n in in_step(groups)])
         facts = Facts(edit.kernel)
         wide: dict[int, _Wide] = {}
         merged = [
@@ -489,7 +440,7 @@ def _one_dma(column: Sequence[NisaOp], together: _Together) -> AccessPattern | N
     if any(op.properties != first.properties for op in column):
         return None
     found: AccessPattern | None = None
-    for values in _operands(column):
+    for values in operands(column):
         infos = [info_of(value) for value in values]
         if infos[0].region.on_chip:
             if base_of(values[0]) not in together.joint or not all(map(together.covers, values)):

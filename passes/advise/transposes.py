@@ -23,6 +23,9 @@ from nkijit.passes.advise.facts import Facts
 from nkijit.passes.advise.kinds import DMA_TRANSPOSE, TENSOR_TRANSPOSE
 from nkijit.passes.advise.proposal import Proposal, counted, name_of
 
+_MOST_STEP_BYTES = 128
+"""The largest distance between the elements of a row, in bytes: longer rows waste bandwidth."""
+
 
 def tensor_transposes(facts: Facts) -> Iterator[Proposal]:
     """Yield a proposal for each source line with transposing DMAs."""
@@ -51,8 +54,9 @@ def dma_transposes(facts: Facts) -> Iterator[Proposal]:
     lines: dict[LocationAttr, list[_Chain]] = {}
     for op in facts.instructions:
         chain: _Chain | None = None
-        if isinstance(op, DmaCopyOp) and _rows_of(op, facts) is not None:
-            chain = _Chain(op, (op,))
+        if isinstance(op, DmaCopyOp):
+            rows = _rows_of(op, facts)
+            chain = _Chain(op, (op,)) if rows is not None and rows.strides[1] == 1 else None
         elif isinstance(op, NcTransposeOp):
             chain = _chain(op, facts)
         if chain is not None:
@@ -154,8 +158,11 @@ def _rows_of(op: DmaTransposeOp | DmaCopyOp, facts: Facts) -> AccessPattern | No
         return None
     rows = src.pattern
     if isinstance(op, DmaCopyOp):
-        # Elements that are adjacent in HBM go to different partitions.
-        if dst.shape != src.shape or src.strides[0] != 1 or src.strides[1] == 1 or 1 in src.shape:
+        # Elements that are near each other in HBM go to different partitions.
+        step, row = src.strides
+        if dst.shape != src.shape or 1 in src.shape or not 0 < step * src.shape[0] <= row:
+            return None
+        if row % step or step * dst.dtype.itemsize > _MOST_STEP_BYTES:
             return None
         rows = AccessPattern(src.offset, src.strides[::-1], src.shape[::-1])
     most = facts.target.pmax
@@ -186,10 +193,13 @@ def _transpose(op: DmaTransposeOp | DmaCopyOp, rows: AccessPattern, most: int) -
     count, columns = rows.shape
     height = min(count, most)
     blocks = count // height
-    straight = _tile(op, (height, blocks * columns), SBUF)
     (down, along) = rows.strides
-    source = AccessPattern(rows.offset, (down, height * down, along), (height, blocks, columns))
-    into = AccessPattern(0, (blocks * columns, columns, 1), (height, blocks, columns))
+    # The bytes between the elements of a row are loaded, too: other DMAs load the same rows.
+    width, skipped = columns * along, rows.offset % along
+    start = rows.offset - skipped
+    straight = _tile(op, (height, blocks * width), SBUF)
+    source = AccessPattern(start, (down, height * down, 1), (height, blocks, width))
+    into = AccessPattern(0, (blocks * width, width, 1), (height, blocks, width))
     load = instruction(
         DmaCopyOp, op.location,
         dst=view(straight, into, op), src=view(hbm, source, op, dst.dtype),
@@ -197,7 +207,7 @@ def _transpose(op: DmaTransposeOp | DmaCopyOp, rows: AccessPattern, most: int) -
     insert_before(op, load)
     for block in range(blocks):
         turned = _tile(op, (columns, height), PSUM)
-        data = AccessPattern(block * columns, (blocks * columns, 1), (height, columns))
+        data = AccessPattern(block * width + skipped, (blocks * width, along), (height, columns))
         part = AccessPattern(
             dst.offset + block * height * dst.strides[1], dst.strides, (columns, height)
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
+from enum import Enum
 from typing import Any, cast
 
 from nkijit.passes.diagnostics.places import Position
@@ -25,4 +26,6 @@ def plain(value: object, place: Callable[[Position], object] = _one_word) -> Any
         return {f.name: plain(getattr(value, f.name), place) for f in shown}
     if isinstance(value, tuple):
         return [plain(item, place) for item in cast("tuple[object, ...]", value)]
+    if isinstance(value, Enum):
+        return value.value
     return round(value, 6) if isinstance(value, float) else value

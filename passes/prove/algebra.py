@@ -227,6 +227,8 @@ class Algebra:
             return cells_of(left + right, shape)
         if self.reassociates and word == "subtract":
             return cells_of(left - right, shape)
+        if word == "subtract":  # the same bits in IEEE 754
+            return self.binary("add", x, self.unary("negate", y), shape)
         domain = DOMAINS.get(word) if self.reassociates else None
         if domain is not None:
             return cells_of(_joined(domain, left, right), shape)

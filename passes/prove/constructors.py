@@ -176,6 +176,8 @@ class Binder:
             return lambda env, x: algebra.elements(("activation", word), x, operand(env))
         if _is_neutral(word, stage.operand.constant, reverse):
             return lambda env, x: x
+        if _negates(word, stage.operand.constant):
+            return lambda env, x: algebra.unary("negate", x)
         if reverse:
             return lambda env, x: algebra.binary(word, operand(env), x, shape)
         return lambda env, x: algebra.binary(word, x, operand(env), shape)
@@ -490,3 +492,13 @@ def _is_neutral(word: str, constant: Any, reverse: bool) -> bool:
         return bool(constant == 1)
     zero = bool(constant == 0) and not np.signbit(constant)
     return word == "subtract" and not reverse and zero
+
+
+def _negates(word: str, constant: Any) -> bool:
+    """True if a constant operand changes only the sign of the other operand."""
+    return (
+        word == "multiply"
+        and constant is not None
+        and np.ndim(constant) == 0
+        and (bool(constant == -1))
+    )

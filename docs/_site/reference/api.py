@@ -20,12 +20,14 @@ from nkijit.passes.advise.advice import Advice, Suggestion
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.places import Position
+from nkijit.passes.optimize.result import Optimized
 from nkijit.passes.profile.profile import Profile
 from nkijit.passes.report.memory.report import MemoryReport
 from nkijit.passes.values.bisect import Bisection
 from nkijit.passes.values.items import RecordedInstruction, RecordedOperand, RecordedTile
 from nkijit.reference import catalogue
 from nkijit.traced import recording as records
+from nkijit.traced.optimized import OptimizedKernel
 
 FOLDER = "reference/python"
 _HAS_A_PAGE = frozenset(op.name for op in (*INSTRUCTIONS, *COLLECTIVES))
@@ -51,6 +53,8 @@ def pages() -> Iterator[tuple[str, str]]:
                 MemoryReport,
                 Advice,
                 Suggestion,
+                OptimizedKernel,
+                Optimized,
                 nkijit.Cost,
                 nkijit.Sweep,
             ),

@@ -97,6 +97,7 @@ def test_tools_describe_their_inputs_and_outputs(agent: Agent) -> None:
         "prove",
         "diff",
         "advise",
+        "optimize",
         "cost",
     ]
     assert list(tools) == names

@@ -15,6 +15,7 @@ from nkijit.passes.advise.advice import Suggestion
 from nkijit.passes.advise.edit import Edit, NotPossibleError
 from nkijit.passes.advise.experiments import proposals_for
 from nkijit.passes.advise.kinds import Numbers
+from nkijit.passes.prove.proof import Proof, prove
 from nkijit.passes.verify.passes import find_all
 
 TOLERANCE = 0.1
@@ -60,6 +61,22 @@ def check_pair(
     time = predicted(kernel, target, (*(hand_args or args), True))
     assert abs(found.after - time) <= TOLERANCE * time, (found.after, time)
     assert found.before == predicted(kernel, target, (*args, False))
+    return found
+
+
+def proofs(kernel: nki.Kernel, args: Sequence[Any], kind: str) -> list[Proof]:
+    """Return the proofs of the changes of one kind that are possible, for trn2."""
+    kernels = kernel.for_target("trn2").trace(*args).cores()
+    found: list[Proof] = []
+    for proposal in proposals_for(kernels[0]):
+        if proposal.kind.id != kind:
+            continue
+        edit = Edit(kernels[0])
+        try:
+            proposal.change(edit)
+        except NotPossibleError:
+            continue
+        found.append(prove(kernels, [edit.kernel]))
     return found
 
 

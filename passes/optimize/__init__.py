@@ -1,0 +1,1 @@
+"""`optimize`: a search that composes the changes of `advise`, each verified and proven."""
