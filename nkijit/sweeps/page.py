@@ -23,10 +23,12 @@ _STYLE = """
 }
 body { font: 14px/1.4 Helvetica, Arial, sans-serif; margin: clamp(.6em, 3vw, 2em) }
 body { color: var(--ink); background: var(--ground) }
-table { border-collapse: collapse } th, td { padding: .2em .8em; text-align: right; white-space: nowrap }
+table { border-collapse: collapse }
+th, td { padding: .2em .8em; text-align: right; white-space: nowrap }
 th { border-bottom: 2px solid var(--ink) } td { border-bottom: 1px solid var(--line) }
 td:last-child, th:last-child { text-align: left } tr.best { font-weight: bold }
-tr.invalid { color: var(--quiet) } pre { margin: 1em 0 } svg { max-width: 100%; min-width: 34em; height: auto }
+tr.invalid { color: var(--quiet) } pre { margin: 1em 0 }
+svg { max-width: 100%; min-width: 34em; height: auto }
 """
 
 
