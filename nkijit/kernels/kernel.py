@@ -78,6 +78,9 @@ class UnsupportedError(NotImplementedError):
     """A part of the public API that nkijit does not model yet."""
 
 
+_LONGEST_SIGNATURE = 120
+"""The largest number of characters of a signature in a kernel's `repr`."""
+
 _P = ParamSpec("_P", default=...)
 _Rest = ParamSpec("_Rest")
 
@@ -532,7 +535,14 @@ class Kernel(Generic[_P]):
         return self._changed(schedule=(*self._schedule, *edges))
 
     def __repr__(self) -> str:
-        return f"<kernel {self.__name__}>"
+        signature = inspect.signature(self.func)
+        # Annotations, and long defaults, are in the source.
+        parameters = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
+        text = f"({', '.join(map(str, parameters))})"
+        text = text if len(text) <= _LONGEST_SIGNATURE else f"({', '.join(signature.parameters)})"
+        text = text if len(text) <= _LONGEST_SIGNATURE else "(...)"
+        cores = f", {self._cores} cores" if self._cores > 1 else ""
+        return f"<kernel {self.__name__}{text}{cores}>"
 
     def __reduce__(self) -> str:
         # As for functions: by name.

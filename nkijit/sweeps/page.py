@@ -13,7 +13,7 @@ from nkijit.sweeps.space import point_text
 from nkijit.sweeps.text import summary_of, table_of
 
 _WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BOTTOM = 760, 380, 90, 20, 30, 50
-_TICKS = 5
+_MOST_TICKS = 6
 # The text colour around it, as a notebook's theme can differ from the system's.
 _INK, _GRID, _DOT, _FRONT = "currentColor", "#88888855", COLOURS[0], "#DC4A55"
 _STYLE = """
@@ -21,12 +21,14 @@ _STYLE = """
 @media (prefers-color-scheme: dark) {
   :root { --ink: #e3e8ee; --ground: #0f1318; --line: #2c343d; --quiet: #a6b1bd }
 }
-body { font: 14px/1.4 Helvetica, Arial, sans-serif; margin: 2em }
+body { font: 14px/1.4 Helvetica, Arial, sans-serif; margin: clamp(.6em, 3vw, 2em) }
 body { color: var(--ink); background: var(--ground) }
-table { border-collapse: collapse } th, td { padding: .2em .8em; text-align: right }
+table { border-collapse: collapse }
+th, td { padding: .2em .8em; text-align: right; white-space: nowrap }
 th { border-bottom: 2px solid var(--ink) } td { border-bottom: 1px solid var(--line) }
 td:last-child, th:last-child { text-align: left } tr.best { font-weight: bold }
-tr.invalid { color: var(--quiet) } pre { margin: 1em 0 } svg { max-width: 100%; height: auto }
+tr.invalid { color: var(--quiet) } pre { margin: 1em 0 }
+svg { max-width: 100%; min-width: 30rem; height: auto }
 """
 
 
@@ -34,6 +36,7 @@ def page_of(sweep: Results) -> str:
     """Return the whole page."""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta http-equiv="Content-Security-Policy" '
         "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n"
         f'<link rel="icon" href="data:,">\n<title>sweep of {escape(sweep.kernel)}</title>\n'
@@ -49,13 +52,14 @@ def fragment_of(sweep: Results) -> str:
 
 def _table(sweep: Results) -> str:
     head, *rows = table_of(sweep, sweep.results)
-    shown = ["<table>", "<tr>" + "".join(f"<th>{escape(name)}</th>" for name in head) + "</tr>"]
+    names = "".join(f"<th>{escape(name)}</th>" for name in head)
+    shown = ['<div style="overflow-x:auto">', "<table>", f"<tr>{names}</tr>"]
     for variant, row in zip(sweep.results, rows, strict=True):
         kind = "best" if variant is sweep.best else "" if variant.is_valid else "invalid"
         title = escape("\n".join([*map(str, variant.cost.findings), variant.cost.failure]).strip())
         cells = "".join(f"<td>{escape(cell)}</td>" for cell in row)
         shown.append(f'<tr class="{kind}" title="{title}">{cells}</tr>')
-    return "\n".join([*shown, "</table>\n"])
+    return "\n".join([*shown, "</table>", "</div>\n"])
 
 
 def plot_of(sweep: Results) -> str:
@@ -79,10 +83,11 @@ def plot_of(sweep: Results) -> str:
         )
     body = "\n".join(parts)
     return (
+        '<div style="overflow-x:auto">'
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{_HEIGHT}" '
         f'viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="time against SBUF" '
         f'font-family="Helvetica, Arial, sans-serif" font-size="11" fill="{_INK}">\n'
-        f"{body}\n</svg>\n"
+        f"{body}\n</svg></div>\n"
     )
 
 
@@ -111,13 +116,17 @@ class _Plot:
         """Return the grid, numbers and titles of both axes."""
         right, bottom = _WIDTH - _RIGHT, _HEIGHT - _BOTTOM
         parts: list[str] = []
-        for tick in range(_TICKS + 1):
-            size, time = (whole * tick / _TICKS for whole in (self._sbuf, self._time))
-            x, y = self._x(size), self._y(time)
+        for size in ticks(self._sbuf, 2.0):
+            x = self._x(size)
             parts += [
-                f'<path d="M{x:.1f} {_TOP}V{bottom}M{_LEFT} {y:.1f}H{right}" stroke="{_GRID}"/>',
+                f'<path d="M{x:.1f} {_TOP}V{bottom}" stroke="{_GRID}"/>',
                 f'<text x="{x:.1f}" y="{bottom + 16}" text-anchor="middle">'
                 f"{bytes_text(size)}</text>",
+            ]
+        for time in ticks(self._time, 10.0):
+            y = self._y(time)
+            parts += [
+                f'<path d="M{_LEFT} {y:.1f}H{right}" stroke="{_GRID}"/>',
                 f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{time_text(time)}</text>',
             ]
         words = "SBUF at the peak, per partition"
@@ -126,4 +135,37 @@ class _Plot:
             *parts,
             f'<text x="{middle}" y="{_HEIGHT - 12}" text-anchor="middle">{words}</text>',
             f'<text x="{_LEFT}" y="12" text-anchor="middle">time</text>',
+            *_legend(),
         ]
+
+
+def _legend() -> list[str]:
+    """Return the legend: the colours of variants."""
+    parts: list[str] = []
+    words = ((_FRONT, "no variant is better in both"), (_DOT, "other valid variants"))
+    x = _LEFT + 60.0
+    for colour, text in words:
+        parts += [
+            f'<circle cx="{x:.0f}" cy="8" r="5" fill="{colour}" stroke="{_INK}" '
+            'stroke-width="0.6"/>',
+            f'<text x="{x + 10:.0f}" y="12">{text}</text>',
+        ]
+        x += 30 + 6 * len(text)
+    return parts
+
+
+def ticks(end: float, base: float) -> list[float]:
+    """Return round numbers from 0 to `end`, at most `_MOST_TICKS` steps apart.
+
+    Args:
+        end: the end of the axis.
+        base: 10 for steps of 1, 2 or 5 times a power of ten, 2 for powers of two.
+    """
+    factors = (1.0, 2.0, 5.0) if base == 10.0 else (1.0,)
+    power = 1.0
+    while True:
+        for factor in factors:
+            step = power * factor
+            if end / step <= _MOST_TICKS:
+                return [step * number for number in range(int(end / step) + 1)]
+        power *= base

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import html
-
 from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.shown import html_of_text
 from nkijit.passes.diagnostics.styled import as_html
@@ -19,6 +17,6 @@ def html_of_trace(headline: str, found: Findings, ir: str) -> str:
     """
     lines = ir.count("\n")
     return (
-        f"<div><code>{html.escape(headline)}</code></div>{as_html(found.lines())}"
+        f"{html_of_text(headline)}{as_html(found.lines())}"
         f"<details><summary>IR, {lines:,} lines</summary>{html_of_text(ir)}</details>"
     )

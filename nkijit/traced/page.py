@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from nkijit.passes.lower.program import Program
@@ -22,6 +22,8 @@ class Reported:
     profile: Profile | None
     record: TracedRecording | None = None
     """A recorded run of the kernel, for the values on the page or for comparison only."""
+    ir: Callable[[], str] = str
+    """Returns the kernel's IR with loops, which comparisons show."""
 
     def html(self, against: Reported | None = None) -> str:
         """Return the page as HTML; `against` adds a comparison with another kernel."""
@@ -35,5 +37,6 @@ class Reported:
                     (self.report, against.report),
                     (self.programs, against.programs),
                     (self.profile, against.profile),
+                    (self.ir(), against.ir()),
                 )
         return html_of(self.report)

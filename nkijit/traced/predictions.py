@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 from nkijit.dialects.hardware.targets import Target, with_timing, without_dge
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.walks import unchanged
+from nkijit.ir.text import ir_text_of
 from nkijit.passes.compile.pipeline import program_of
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.diagnostics.errors import NkiValidationError
@@ -164,7 +165,10 @@ class Predictions:
             *(module, self._kernels, diagnostics, programs, profile, notice, record),
             advice=advice,
         )
-        return Reported(report, programs, profile, record or compared)
+        return Reported(
+            *(report, programs, profile, record or compared),
+            ir=lambda: ir_text_of(module, rolled=True),
+        )
 
     def advice(
         self, options: PredictionOptions, iterations: int, progress: Progress | None

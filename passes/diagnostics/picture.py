@@ -9,7 +9,13 @@ COLOURS = (
     *("#99DDFF", "#44BB99", "#BBCC33", "#AAAA00"),
 )
 """Paul Tol's light scheme: distinct for colour-blind people, and black text is legible on it."""
-INK = "#222222"
+INK = "currentColor"
+"""The colour of text and lines on the background: that of the surrounding text."""
+ON_COLOUR = "#222222"
+"""The colour of text on `COLOURS`."""
+MARK = "#D33A52"
+"""The colour of marks, which is legible on light and dark backgrounds."""
+GRID = "#88888855"
 LETTER = 6.6
 """The largest width of a letter in pixels, at font size 11."""
 
@@ -70,22 +76,30 @@ class Picture:
         dashes = f' stroke-dasharray="{dash}"' if dash else ""
         shape = (
             f'<rect x="{x:.2f}" y="{self._top + y:.2f}" width="{width:.2f}" '
-            f'height="{height:.2f}" fill="{colour}" stroke="{INK}" stroke-width="{border}"{dashes}'
+            f'height="{height:.2f}" fill="{colour}" stroke="{ON_COLOUR}" '
+            f'stroke-width="{border}"{dashes}'
         )
         self._parts.append(
             f"{shape}><title>{escape(title, quote=False)}</title></rect>" if title else shape + "/>"
         )
 
-    def svg(self) -> str:
-        """Return the SVG document. Its height fits the elements."""
+    def svg(self, *, inline: bool = False) -> str:
+        """Return the SVG document. Its height fits the elements.
+
+        Args:
+            inline: whether the picture has the colours of the page that it is part of, which may be
+                dark. Otherwise it is dark on white.
+        """
         height = self._top + 12
+        ground = f'<rect width="{self._width}" height="{height:.0f}" fill="#FFFFFF"/>'
+        colour = "" if inline else f'color="{ON_COLOUR}" '
         return "\n".join(
             [
                 f'<svg xmlns="http://www.w3.org/2000/svg" width="{self._width}" '
                 f'height="{height:.0f}" viewBox="0 0 {self._width} {height:.0f}" '
-                'style="max-width:100%;height:auto" '
+                f'style="max-width:100%;height:auto" {colour}'
                 'font-family="Helvetica, Arial, DejaVu Sans, sans-serif">',
-                f'<rect width="{self._width}" height="{height:.0f}" fill="#FFFFFF"/>',
+                *([] if inline else [ground]),
                 *self._parts,
                 "</svg>\n",
             ]

@@ -57,11 +57,15 @@ def _ansi(text: str, style: Style) -> str:
     return f"\x1b[{style.codes}m{text}\x1b[0m" if style.codes else text
 
 
+_MONOSPACED = "font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace"
+"""The font of texts in notebooks, some of whose templates have no monospaced `<pre>`."""
+
+
 def as_html(lines: Iterable[Line]) -> str:
     """Return lines as one self-contained `<pre>` element."""
     text = "\n".join("".join(_html(*part) for part in parts) for parts in lines)
     # Wrapped lines would separate the markers from the marked text.
-    return f'<pre style="white-space:pre;overflow-x:auto">{text}</pre>'
+    return f'<pre style="{_MONOSPACED};white-space:pre;overflow-x:auto">{text}</pre>'
 
 
 def _html(text: str, style: Style) -> str:

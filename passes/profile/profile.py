@@ -43,7 +43,8 @@ class Profile(Figures):
         return svg_of(self.kernel, self.target, self.timeline)
 
     def _repr_html_(self) -> str:
-        return f"{self.svg()}{html_of_text(str(self))}"
+        picture = svg_of(self.kernel, self.target, self.timeline, inline=True)
+        return f"{picture}{html_of_text(str(self))}"
 
     def __str__(self) -> str:
         return text_of(self, self.range, self.author)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from nkijit.passes.diagnostics.picture import COLOURS, INK, LETTER, Picture
+from nkijit.passes.diagnostics.picture import COLOURS, GRID, INK, LETTER, MARK, ON_COLOUR, Picture
 from nkijit.passes.diagnostics.places import positions
 from nkijit.passes.profile.timeline import Event, Timeline
 from nkijit.passes.profile.units import time_text
@@ -16,15 +16,14 @@ from nkijit.passes.profile.units import time_text
 _WIDTH, _LEFT, _RIGHT = 1100, 100, 24
 _PLOT = _WIDTH - _LEFT - _RIGHT
 _ROW, _BAR = 26, 18
-_CRITICAL, _GRID = "#B00020", "#D8D8D8"
 _TICKS = 8
 
 Row = tuple[int, str]
 """A core and the name of one of its queues."""
 
 
-def svg_of(kernel: str, target: str, timeline: Timeline) -> str:
-    """Return the timeline of a kernel as one picture."""
+def svg_of(kernel: str, target: str, timeline: Timeline, *, inline: bool = False) -> str:
+    """Return the timeline of a kernel as one picture; `inline` as for `Picture.svg`."""
     picture = Picture(_WIDTH)
     end = max(timeline.simulated, 1e-9)
     title = f"Timeline of {kernel} on {target}: {time_text(timeline.total)} predicted"
@@ -50,7 +49,7 @@ def svg_of(kernel: str, target: str, timeline: Timeline) -> str:
         words = f"{time_text(timeline.left_out)} in further iterations of loops are not drawn"
         picture.text(_LEFT, 10, words, size=11)
         picture.down(18)
-    return picture.svg()
+    return picture.svg(inline=inline)
 
 
 def _rows(timeline: Timeline) -> dict[Row, list[Event]]:
@@ -105,11 +104,11 @@ def _draw(picture: Picture, bar: _Bar, until: float, colour: str) -> None:
         x, y, width, _BAR, colour, border=0.4 if width > 3 else 0, title=_title(bar, list(names))
     )
     if bar.critical:
-        picture.line(x, y + _BAR + 1, x + width, y + _BAR + 1, _CRITICAL, 2)
+        picture.line(x, y + _BAR + 1, x + width, y + _BAR + 1, MARK, 2)
     name = first.instruction.mnemonic
     seen = until - bar.left
     if len(bar.events) == 1 and len(name) * LETTER + 6 < seen:
-        picture.text(x + seen / 2, _ROW / 2 + 4, name, size=11, anchor="middle")
+        picture.text(x + seen / 2, _ROW / 2 + 4, name, size=11, anchor="middle", colour=ON_COLOUR)
 
 
 def _title(bar: _Bar, names: list[str]) -> str:
@@ -131,7 +130,7 @@ def _axis(picture: Picture, end: float, height: float) -> None:
     count = int(end / step) + 1
     for number in range(count):
         x = _LEFT + number * step / end * _PLOT
-        picture.line(x, 0, x, height, _GRID, 0.7)
+        picture.line(x, 0, x, height, GRID, 0.7)
         picture.text(x, height + 14, time_text(number * step), size=11, anchor="middle")
     picture.line(_LEFT, 0, _LEFT, height, INK, 1)
     picture.line(_LEFT, height, _LEFT + _PLOT, height, INK, 1)

@@ -13,6 +13,7 @@ from nkijit.passes.profile.compare import (
     compared_figures,
     compared_lines,
     compared_queues,
+    ir_text,
 )
 from nkijit.passes.profile.profile import Profile
 from nkijit.passes.report import model
@@ -25,10 +26,15 @@ def comparison_of(
     reports: tuple[model.Report, model.Report],
     programs: tuple[Sequence[Program], Sequence[Program]],
     profiles: tuple[Profile, Profile],
+    texts: tuple[str, str],
 ) -> model.Comparison:
     """Compare the kernel of a page with another kernel.
 
-    `programs` are the queues of each core, for both kernels.
+    Args:
+        reports: the data of both pages.
+        programs: the queues of each core, for both kernels.
+        profiles: both profiles.
+        texts: the IR of both kernels, with loops.
     """
     names = _names(reports)
     sources = [_main_source(report) for report in reports]
@@ -40,6 +46,7 @@ def comparison_of(
         [list(row) for row in compared_lines(*profiles, names)],
         # The change is from the second to the first, as for figures.
         [[kind, one, other, more] for kind, other, one, more in compared_counts(*programs[::-1])],
+        ir_text(texts[1], texts[0], (names[1], names[0])).splitlines(),
         compared_queues(programs[1], programs[0], (names[1], names[0])),
         list(_beside(*sources)),
     )

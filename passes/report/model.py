@@ -329,6 +329,8 @@ class Comparison:
     """The lines with the largest differences on the critical paths, after a header row."""
     instructions: list[list[str]]
     """Rows of: queue and mnemonic, first kernel, second kernel, change from second to first."""
+    ir: list[str]
+    """A unified diff of the IR with loops, from the second kernel to the first."""
     queues: list[str]
     """A unified diff of the queues, from the second kernel to the first."""
     source: list[tuple[int, int]]

@@ -52,6 +52,23 @@ function looksOf(counts) {
   return found;
 }
 
+/** Instructions whose look is the same in every report: the most frequent ones of kernels. */
+const FREQUENT = [
+  "DMA_COPY", "MULTIPLY_MOVING", "ACTIVATE", "TENSOR_TENSOR", "TENSOR_SCALAR", "LOAD_STATIONARY", "TENSOR_COPY",
+  "DMA_TRIGGER", "TENSOR_REDUCE", "TRANSPOSE", "SCALAR_TENSOR_TENSOR", "MEMSET", "RECIPROCAL", "IOTA", "BN_STATS",
+  "BN_AGGR", "LOAD_TABLE", "TENSOR_TENSOR_SCAN",
+];
+
+/** The look of each instruction. Other instructions have the looks that remain, in the order of their names. */
+function looksOfInstructions(counts) {
+  const others = [...counts.keys()].filter((name) => !FREQUENT.includes(name)).sort();
+  const order = [...FREQUENT, ...others];
+  return new Map([...counts].sort((a, b) => b[1] - a[1]).map(([name]) => {
+    const look = order.indexOf(name);
+    return [name, look < MOST_LOOKS ? look : OTHER];
+  }));
+}
+
 /** A box in a look, for a legend. */
 function swatchOf(look) {
   const canvas = make("canvas", { className: "swatch", width: 22, height: 22, "aria-hidden": "true" });

@@ -62,7 +62,7 @@ class CompareView {
         times.set(mnemonic, (times.get(mnemonic) || 0) + free[event] - begin[event]);
       }
     }
-    const looks = looksOf(times);
+    const looks = looksOfInstructions(times);
     legend.append(...[...looks].filter(([, look]) => look !== OTHER).map(([name, look]) =>
       make("span", {}, swatchOf(look), name)));
     const viewport = new Viewport(Math.max(...both.map(({ duration }) => duration)) * 1.01, 20, () => this.redraw());
@@ -118,7 +118,13 @@ class CompareView {
     return half;
   }
 
-  tables({ lines, instructions, queues }) {
+  /** A unified diff, with a colour for each kind of line. */
+  diff(lines) {
+    return make("pre", { className: "diff" }, ...lines.slice(0, MOST_CHANGED).map((line) => make("span", {
+      className: { "+": "added", "-": "removed", "@": "quiet" }[line[0]] || "", textContent: `${line}\n` })));
+  }
+
+  tables({ lines, instructions, ir, queues }) {
     const [head, ...rows] = lines;
     const changed = instructions.filter(([, , , change]) => change !== "same");
     return make("div", {},
@@ -127,9 +133,8 @@ class CompareView {
       make("section", {}, make("h2", { textContent: "Instructions" }),
         changed.length ? tableOf(["", ...this.names, "change"], changed.map((row) => this.withChange(row)), [1, 2, 3]) : null,
         make("p", { className: "quiet", textContent: `${counted(instructions.length - changed.length, "kind")} as often in both` })),
-      make("section", {}, make("h2", { textContent: "What the queues run, without addresses" }),
-        make("pre", { className: "diff" }, ...queues.slice(0, MOST_CHANGED).map((line) => make("span", {
-          className: { "+": "added", "-": "removed", "@": "quiet" }[line[0]] || "", textContent: `${line}\n` })))));
+      make("section", {}, make("h2", { textContent: "IR, with loops" }), this.diff(ir)),
+      make("section", {}, make("h2", { textContent: "What the queues run, without addresses" }), this.diff(queues)));
   }
 
   /** What has to be done when the view is seen for the first time. */

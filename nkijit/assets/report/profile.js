@@ -113,7 +113,8 @@ class ProfileView {
     ]);
     return make("section", {}, make("h2", { textContent: "Critical path, by source line" }),
       tableOf(["line", "queue", "instruction", "count", "time", "share", "", "begins after"],
-        rows, [3, 4, 5]));
+        rows, [3, 4, 5]),
+      explained(lines.map(({ reason }) => reason)));
   }
 
   stalls() {
@@ -125,7 +126,8 @@ class ProfileView {
     ]);
     if (!rows.length) return make("span");
     return make("section", {}, make("h2", { textContent: "Engines wait the longest" }),
-      tableOf(["line", "queue", "waits for", "at", "because of", "times", "time"], rows, [5, 6]));
+      tableOf(["line", "queue", "waits for", "at", "because of", "times", "time"], rows, [5, 6]),
+      explained(this.profile.stalls.flatMap(({ kind, before, reason }) => [kind, before ? null : reason])));
   }
 
   // ---------------------------------------------------------------- roofline
@@ -189,4 +191,24 @@ function svgElement(tag, attributes) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   return element;
+}
+
+const TERMS = {
+  true: "the tile is read after the write that it needs",
+  anti: "the tile is written after its last read",
+  output: "the tile is written after the write before it",
+  semaphore: "another queue has to finish first, and signals it with a semaphore",
+  dispatch: "a transfer begins some time after its trigger has ended",
+  queue: "the instruction before it in the same queue has to start first",
+  result: "an earlier instruction of the same queue has to finish first",
+  dma: "another transfer uses the same DMA engines",
+  port: "another engine uses the memory port that both share",
+  meeting: "the cores wait for each other",
+  weights: "the stationary tile has to be loaded first",
+};
+
+/** What the words of a table mean, for those that occur in it. */
+function explained(words) {
+  const found = Object.keys(TERMS).filter((term) => words.includes(term));
+  return make("p", { className: "quiet terms", textContent: found.map((term) => `${term}: ${TERMS[term]}`).join(" · ") });
 }

@@ -144,7 +144,7 @@ class Timeline {
       times.set(name, (times.get(name) || 0) + time);
     });
     // What takes the most time gets a look of its own.
-    const looks = this.ownLooks || looksOf(times);
+    const looks = this.ownLooks || looksOfInstructions(times);
     this.looks = this.nameOf.map((name) => looks.get(name));
     this.only = undefined;
     this.legend = [...looks].map(([name, look]) => ({

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.passes.analysis.memory.map import MemoryMap, map_of
 from nkijit.passes.diagnostics.plain import plain
+from nkijit.passes.diagnostics.shown import html_of_text
 from nkijit.passes.report.memory.svg import svg_of
 from nkijit.passes.report.memory.text import text_of
 
@@ -34,8 +35,10 @@ class MemoryReport(MemoryMap):
         """Return a self-contained SVG picture: time to the right, addresses upwards."""
         return svg_of(self)
 
-    def _repr_svg_(self) -> str:
-        return self.svg()
+    def _repr_html_(self) -> str:
+        text = html_of_text(str(self))
+        picture = svg_of(self, inline=True)
+        return f"{picture}<details><summary>as text</summary>{text}</details>"
 
     def to_json(self) -> str:
         """Return everything as JSON text, with places as `file:line:column`."""

@@ -13,9 +13,7 @@ from nkijit.dialects.hardware.targets import PARTITIONS_PER_QUADRANT
 from nkijit.passes.analysis.memory.map import CoreMap, MemoryMap, SpaceMap, TileMap
 from nkijit.passes.analysis.memory.tile_groups import groups_of
 from nkijit.passes.analysis.memory.words import headline_of
-from nkijit.passes.diagnostics.picture import COLOURS, INK, LETTER, Picture
-
-_PEAK, _LIMIT, _GRID = "#B00020", "#000000", "#D8D8D8"
+from nkijit.passes.diagnostics.picture import COLOURS, GRID, INK, LETTER, MARK, ON_COLOUR, Picture
 
 _WIDTH, _LEFT, _RIGHT = 1100, 100, 24
 _PLOT = _WIDTH - _LEFT - _RIGHT
@@ -26,8 +24,8 @@ _MOST_GROUPS = 8
 Panel = tuple[str, "list[TileMap]"]
 
 
-def svg_of(report: MemoryMap) -> str:
-    """Return the whole report as one picture."""
+def svg_of(report: MemoryMap, *, inline: bool = False) -> str:
+    """Return the whole report as one picture; `inline` as for `Picture.svg`."""
     picture = Picture(_WIDTH)
     for core in report.cores:
         name = f", core {core.core}" if len(report.cores) > 1 else ""
@@ -37,7 +35,7 @@ def svg_of(report: MemoryMap) -> str:
         picture.down(44)
         for space in core.spaces:
             _space(picture, core, space)
-    return picture.svg()
+    return picture.svg(inline=inline)
 
 
 def _space(picture: Picture, core: CoreMap, space: SpaceMap) -> None:
@@ -57,7 +55,7 @@ def _space(picture: Picture, core: CoreMap, space: SpaceMap) -> None:
         20,
         40,
         f"peak: instruction {space.peak_at}, {space.peak_instruction}{place}",
-        colour=_PEAK,
+        colour=MARK,
     )
     colours = _colours(space.tiles)
     picture.down(52)
@@ -143,7 +141,7 @@ def _panel(
             drawn.add(spot)
             _tile(picture, tile, (x, y, max(width, 0.5), tile.bytes * scale_y), colours[tile.name])
     peak = _LEFT + (space.peak_at + 0.5) * scale_x
-    picture.line(peak, -6, peak, height, _PEAK, 1.5, "5 3")
+    picture.line(peak, -6, peak, height, MARK, 1.5, "5 3")
     picture.line(_LEFT, height, _LEFT + _PLOT, height, INK, 1)
     picture.line(_LEFT, 0, _LEFT, height, INK, 1)
     _limit(picture, space, top, height)
@@ -165,19 +163,19 @@ def _address_axis(picture: Picture, space: SpaceMap, top: int, height: float) ->
         for bank in range(-(-top // space.bank)):
             y = height - (bank + 0.5) * _BANK
             picture.text(_LEFT - 8, y + 4, f"bank {bank}", size=11, anchor="end")
-            picture.line(_LEFT, y - _BANK / 2, _LEFT + _PLOT, y - _BANK / 2, _GRID, 1)
+            picture.line(_LEFT, y - _BANK / 2, _LEFT + _PLOT, y - _BANK / 2, GRID, 1)
         return
     step = _round(top / (8 if height > _SMALL_PANEL else 4))
     for byte in range(0, top, step):
         y = height - byte * height / top
-        picture.line(_LEFT, y, _LEFT + _PLOT, y, _GRID, 0.7)
+        picture.line(_LEFT, y, _LEFT + _PLOT, y, GRID, 0.7)
         picture.text(_LEFT - 8, y + 4, f"{byte:,}", size=11, anchor="end")
 
 
 def _limit(picture: Picture, space: SpaceMap, top: int, height: float) -> None:
     if space.capacity <= top:
         y = height - space.capacity * height / top
-        picture.line(_LEFT, y, _LEFT + _PLOT, y, _LIMIT, 2)
+        picture.line(_LEFT, y, _LEFT + _PLOT, y, INK, 2)
         if space.bank is None or space.height > space.capacity:
             words = f"capacity {space.capacity:,} bytes"
             width = LETTER * len(words) + 8
@@ -208,7 +206,10 @@ def _tile(
         letters = int((width - 6) / LETTER)
         short = words if len(words) <= letters else tile.name
         if len(short) <= letters:
-            picture.text(x + width / 2, y + height / 2 + 4, short, size=11, anchor="middle")
+            middle = x + width / 2
+            picture.text(
+                middle, y + height / 2 + 4, short, size=11, anchor="middle", colour=ON_COLOUR
+            )
 
 
 def _title(tile: TileMap) -> str:

@@ -25,7 +25,7 @@
 
 # Errors: a message, exit code 1, and no result.
 # RUN: not nkijit run %s:scaled -i x=%t/nothing.npy 2>&1 | filecheck --check-prefix=MISSING %s
-# MISSING: error: -i x={{.*}}nothing.npy: cannot read {{.*}}nothing.npy: [Errno 2] No such file or directory: {{.*}}
+# MISSING: error: -i x={{.*}}nothing.npy: no such file: {{.*}}nothing.npy
 # RUN: not nkijit run %s:scaled -i x=%s 2>&1 | filecheck --check-prefix=FORMAT %s
 # FORMAT: error: -i x={{.*}}run.py: cannot read {{.*}}run.py:
 # RUN: not nkijit run %s:scaled 2>&1 | filecheck --match-full-lines --check-prefix=INPUT %s

@@ -48,3 +48,20 @@ def test_the_page_is_legible_in_both_themes(tmp_path: Path):
             assert contrast(colours["shapes"][-1], ground) >= 3
         assert report.complaints() == []
     assert contrast(grounds["light"], grounds["dark"]) > 15
+
+
+def test_the_page_fits_a_phone(tmp_path: Path):
+    """Wide parts scroll by themselves, and nothing is shrunk."""
+    found = nki.sweep(tiled, {"width": [64, 128]}, arguments=SHAPE, executor=InTurn())
+    page = tmp_path / "sweep.html"
+    page.write_text(found.to_html(), encoding="utf-8")
+    with started() as driver:
+        size = {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        driver.get(page.as_uri())
+        widths = driver.execute_script(
+            "return [document.documentElement.scrollWidth, innerWidth, "
+            "document.querySelector('svg').getBoundingClientRect().width]"
+        )
+    assert widths[0] <= widths[1] == 390
+    assert widths[2] >= 400  # letters of the plot stay legible

@@ -94,7 +94,7 @@ def test_html_fits_the_cell(shown: dict[str, Shown], name: str) -> None:
 
 
 def test_a_picture_of_memory_fits_the_cell(shown: dict[str, Shown]) -> None:
-    picture = shown["memory"].results[-1]["image/svg+xml"]
+    picture = shown["memory"].results[-1]["text/html"]
     assert picture.startswith("<svg ")
     assert 'style="max-width:100%;height:auto"' in picture
     assert "allocated at Cell In[1], line 9" in picture
@@ -202,3 +202,18 @@ def test_cells_in_a_browser(shown: dict[str, Shown], tmp_path: Path) -> None:
         assert min(sizes) > 0
         WebDriverWait(driver, 60).until(_has_rows)
         assert [e["message"] for e in driver.get_log("browser") if e["level"] == "SEVERE"] == []
+
+
+def test_texts_are_monospaced_and_pictures_have_the_colours_of_the_page(
+    shown: dict[str, Shown],
+) -> None:
+    """Templates of notebooks may set other fonts, and dark backgrounds."""
+    for name in ("profile", "memory", "trace"):
+        page = shown[name].results[-1]["text/html"]
+        for text in re.findall(r"<pre[^>]*>", page):
+            assert "monospace" in text
+    for name in ("profile", "memory"):
+        picture = shown[name].results[-1]["text/html"].partition("</svg>")[0]
+        assert picture.startswith("<svg ")
+        assert 'fill="#FFFFFF"' not in picture
+        assert 'fill="currentColor"' in picture

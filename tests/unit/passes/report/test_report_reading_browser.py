@@ -486,3 +486,43 @@ def test_a_page_is_ready_within_a_second(open_page: Any, files: dict[str, Path])
     assert files["large"].stat().st_size < 1_000_000
     ready = "return performance.getEntriesByName('ready')[0].startTime"
     assert report.run(ready) < 2500
+
+
+def test_instructions_have_the_same_colours_in_every_report(report: Page):
+    """The frequent ones, whatever else a kernel has."""
+    script = """
+    const looks = (counts) =>
+      Object.fromEntries(looksOfInstructions(new Map(Object.entries(counts))));
+    return [looks({DMA_COPY: 1, ACTIVATE: 9}), looks({ACTIVATE: 1, DMA_COPY: 9, TOPK: 5, RNG: 1})];
+    """
+    one, other = report.run(script)
+    assert one["DMA_COPY"] == other["DMA_COPY"]
+    assert one["ACTIVATE"] == other["ACTIVATE"]
+    assert len(set(other.values())) == 4
+
+
+def test_line_numbers_stay_when_the_source_scrolls(report: Page):
+    report.view("code")
+    script = """
+    const rows = document.querySelector("#source .rows");
+    const left = () => rows.querySelector(".gutter").getBoundingClientRect().left;
+    const before = left();
+    const filler = document.createElement("div");
+    filler.style.cssText = "width: 5000px; height: 1px";
+    rows.append(filler);
+    rows.scrollLeft = 60;
+    return [rows.scrollLeft, left() - before];
+    """
+    scrolled, moved = report.run(script)
+    assert scrolled == 60
+    assert abs(moved) <= 1
+
+
+def test_words_of_tables_are_explained(report: Page):
+    report.view("profile")
+    terms = " ".join(report.texts(".terms"))
+    for word in {
+        text.split(" (")[-1].strip(")") for text in report.texts("td") if "(true)" in text
+    }:
+        assert f"{word}: " in terms
+    assert "semaphore: " in terms or "dispatch: " in terms

@@ -199,7 +199,7 @@ def test_the_picture_has_a_rectangle_for_every_tile():
         assert names.count(name) == times
     assert sum("loop at" in title for title in titles(report)) == 2  # under SBUF and PSUM
     assert any("in partitions 64 to 127" in title for title in titles(report))
-    assert report.svg() == report._repr_svg_()
+    assert report._repr_html_().startswith("<svg ")
 
 
 def test_the_picture_needs_nothing_else():
