@@ -9,10 +9,11 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.fidelity.fitted import constants_without
 from benchmarks.fidelity.rows import Row, Source, read_rows
 from benchmarks.fidelity.sources import UnavailableError, kernel_text, text_of
 
@@ -31,9 +32,17 @@ class Prediction:
     """Time of the kernel after the compiler's passes."""
     author_us: float = 0.0
     """Time of the kernel in the author's order; 0 where it does not fit into memory that way."""
+    left_out_us: float | None = None
+    """`predicted_us` without the constants that the row's repository decides (`fitted.py`)."""
     low_us: float = 0.0
     high_us: float = 0.0
     bound: str = ""
+    basis: str = ""
+    """The kind of kernels whose published times give the range (`passes/profile/spread.py`)."""
+    launch_low_us: float = 0.0
+    launch_us: float = 0.0
+    launch_high_us: float = 0.0
+    """The parts of `low_us`, `predicted_us` and `high_us` that are the launch."""
     busy_us: Mapping[str, float] = field(default_factory=dict[str, float])
     """The busy times of resources, by the names of `Row.busy_us`."""
     hbm_bytes: int = 0
@@ -73,7 +82,11 @@ def _predict(row: Row, rows: Path, folder: Path) -> Prediction:
 
     source = read_rows(rows).sources[row.source].file(row.file)
     try:
-        return prediction_of(traced_row(row, source, folder), row)
+        traced = traced_row(row, source, folder)
+        found = prediction_of(traced, row)
+        with constants_without(source.repository, row.target) as constants:
+            other = prediction_of(traced, row, constants) if constants else found
+        return replace(found, left_out_us=other.predicted_us)
     except UnavailableError as error:
         return Prediction(unavailable=str(error))
     except NkiValidationError as error:
@@ -110,15 +123,19 @@ def prediction_of(traced: TracedKernel, row: Row, constants: Path | None = None)
     """
     profile = traced.profile(disable_dge=row.disable_dge, schedule="compiler", constants=constants)
     ends, counts = profile.range, row.with_launch
-    launch = counts * profile.launch
-    time, author = profile.time + launch, profile.author and profile.author + launch
-    low, high = ends.low + counts * ends.launch_low, ends.high + counts * ends.launch_high
+    launches = (ends.launch_low, profile.launch, ends.launch_high)
+    low, launch, high = (counts * time / 1000 for time in launches)
+    author = profile.author and profile.author / 1000 + launch
     return Prediction(
-        predicted_us=time / 1000,
-        author_us=(author or 0.0) / 1000,
-        low_us=low / 1000,
-        high_us=high / 1000,
+        predicted_us=profile.time / 1000 + launch,
+        author_us=author or 0.0,
+        low_us=ends.low / 1000 + low,
+        high_us=ends.high / 1000 + high,
         bound=profile.bound,
+        basis=ends.basis,
+        launch_low_us=low,
+        launch_us=launch,
+        launch_high_us=high,
         busy_us={name: share * profile.time / 1000 for name, share in profile.shares},
         hbm_bytes=profile.roofline.hbm_bytes,
     )

@@ -50,7 +50,7 @@ def kernel_text(row: Row, source: Source, text: str) -> str:
     pieces = [piece for piece in _pieces(text, source.path) if _defines(piece, row.function)]
     if row.version >= len(pieces):
         raise UnavailableError(f"{source.path} has {len(pieces)} of '{row.function}'")
-    return _with_constants(source.prelude + pieces[row.version], row.constants)
+    return _with_constants(source.prelude + pieces[row.version], row.function, row.constants)
 
 
 def _pieces(text: str, path: str) -> Iterator[str]:
@@ -75,9 +75,15 @@ def _defines(piece: str, function: str) -> bool:
     return any(isinstance(n, ast.FunctionDef) and n.name == function for n in tree.body)
 
 
-def _with_constants(text: str, constants: Mapping[str, int]) -> str:
+def _with_constants(text: str, function: str, constants: Mapping[str, int]) -> str:
+    """Return the text with other values of variables of a function."""
+    (node,) = (
+        n for n in ast.parse(text).body if isinstance(n, ast.FunctionDef) and n.name == function
+    )
+    lines = text.splitlines(keepends=True)
+    before, inside = lines[: node.lineno - 1], "".join(lines[node.lineno - 1 : node.end_lineno])
     for name, value in constants.items():
-        text, count = re.subn(rf"^( *{name} = ).*$", rf"\g<1>{value}", text, flags=re.MULTILINE)
+        inside, count = re.subn(rf"^( *{name} = ).*$", rf"\g<1>{value}", inside, flags=re.MULTILINE)
         if count != 1:
             raise UnavailableError(f"'{name}' is assigned {count} times")
-    return text
+    return "".join([*before, inside, *lines[node.end_lineno :]])

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 from pathlib import Path
 
+from benchmarks.fidelity.leaving_out import SHARES, left_out_text, pairs_of, spread_of
 from benchmarks.fidelity.predicting import Prediction
 from benchmarks.fidelity.rows import Published, Row
 
-SHARES = (0.15, 0.3)
-"""Relative errors for which the summary counts the predictions."""
 RESOURCES = ("tensor", "vector", "scalar", "gpsimd", "dma")
 """The resources with published busy times."""
-DISTINCT = 0.05
-"""Minimum relative difference of two times whose order is compared."""
 BEGIN, END = "<!-- fidelity: written by make fidelity -->", "<!-- end of fidelity -->"
 
 
 def table_text(published: Published, found: Mapping[str, Prediction]) -> str:
-    """Return the table in Markdown, followed by the summary."""
+    """Return the figures of leave-one-source-out, the table, and its summary, in Markdown."""
     lines = [
+        *left_out_text(published, found),
+        "",
+        "Predictions with all constants:",
+        "",
         "| source | kernel | target | published µs | as written | compiled | ratio |",
         "|---|---|---|--:|--:|--:|--:|",
     ]
@@ -90,6 +90,9 @@ def _sums(rows: Sequence[Row], found: Mapping[str, Prediction]) -> list[str]:
         if r.name in ratios
     )
     lines.append(f"- inside of the predicted range: {inside} of {len(counted)}")
+    for basis in dict.fromkeys(found[r.name].basis for r in counted if r.name in ratios):
+        spread, count = spread_of(basis, counted, found)
+        lines.append(f"- spread of {basis} kernels: {spread:.0%} ({count} times)")
     refused = len(counted) - len(ratios)
     lines.append(f"- refused: {refused} of {len(counted)}, which count as neither")
     groups = dict.fromkeys(row.versions for row in counted if row.versions)
@@ -98,11 +101,7 @@ def _sums(rows: Sequence[Row], found: Mapping[str, Prediction]) -> list[str]:
 
 def _order(versions: str, rows: Sequence[Row], found: Mapping[str, Prediction]) -> str:
     """Return a line with the number of pairs of versions that are in the published order."""
-    pairs = [
-        (a, b)
-        for a, b in combinations(sorted(rows, key=lambda row: row.measured_us), 2)
-        if b.measured_us >= a.measured_us * (1 + DISTINCT)
-    ]
+    pairs = list(pairs_of(rows))
     if not pairs:
         return f"- order of {versions}: the times are too close to have one"
     right = refused = 0

@@ -133,10 +133,10 @@ def _transfer(
     descriptors = ceil(size / run)
     first, last = _ends(op)
     parts = _parts(first, last, size, run, target)
-    rate = dma.engine_bytes_per_ns * share
+    stores = first.region.on_chip and not last.region.on_chip
+    rate = (dma.store_bytes_per_ns if stores else dma.engine_bytes_per_ns) * share
     each_ns = run / rate + dma.descriptor_ns
     engine_ns = parts.most * each_ns
-    stores = first.region.on_chip and not last.region.on_chip
     base, stretch = (dma.store_ns, dma.store_stretch) if stores else (dma.load_ns, dma.load_stretch)
     alone = base + stretch * size / (dma.engines * rate)
     unseen = min(parts.most, dma.burst_descriptors) * dma.descriptor_ns

@@ -223,6 +223,8 @@ class Dma:
     rings: int
     """Number of rings per DMA engine."""
     engine_bytes_per_ns: float
+    store_bytes_per_ns: float
+    """`engine_bytes_per_ns` of a transfer from SBUF or PSUM to HBM."""
     hbm_bytes_per_ns: float
     """One core's share of the HBM bandwidth of the chip."""
     descriptor_ns: float

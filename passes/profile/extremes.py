@@ -1,7 +1,8 @@
-"""The range of a predicted time that results from the uncertainty of the timing constants.
+"""The range of a predicted time, and the times with the ends of uncertain timing constants.
 
-The same queues are simulated twice more: with the fastest plausible value of each uncertain
-constant, and with the slowest. Errors of the model itself are not included.
+The range of a time is the spread of published times around predictions of such kernels. To compare
+two kernels, errors that both have do not matter: their queues are simulated twice more, with the
+fastest plausible value of each uncertain constant, and with the slowest.
 """
 
 from __future__ import annotations
@@ -12,27 +13,36 @@ from nkijit.dialects.collection import without_collection
 from nkijit.dialects.hardware.timing import End
 from nkijit.passes.diagnostics.fields import ShownFields
 from nkijit.passes.lower.program import Program
+from nkijit.passes.profile.figures import Figures
 from nkijit.passes.profile.simulate import simulate
+from nkijit.passes.profile.spread import basis_of
 from nkijit.passes.profile.timeline import Timeline
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Range(ShownFields):
-    """The lowest and the highest predicted time, in ns."""
+    """The lowest and the highest time to expect, in ns."""
 
     low: float
     high: float
     launch_low: float
-    """The lowest predicted time in ns to launch and end any kernel."""
+    """The lowest time in ns to launch and end any kernel."""
     launch_high: float
+    basis: str
+    """The kernels whose published times give the range, as in `spread.py`."""
+    spread: float
+    """The relative deviation that 80% of their published times do not exceed."""
+    published: int
+    """The number of their published times."""
 
 
-def range_of(timeline: Timeline) -> Range:
-    """Return the lowest and highest predicted time of a run, given uncertain timing constants."""
-    times = [timeline.total, *times_at_ends(timeline)]
-    cores = len(timeline.programs)
+def range_of(figures: Figures, timeline: Timeline) -> Range:
+    """Return the range of a run's time."""
+    cores, time = len(timeline.programs), figures.time
     launches = [_at(timeline.programs[0], end).target.launch_ns(cores) for end in End]
-    return Range(min(times), max(times), min(launches), max(launches))
+    basis = basis_of(figures)
+    low, high = time * max(0.0, 1 - basis.spread), time * (1 + basis.spread)
+    return Range(low, high, min(launches), max(launches), *basis)
 
 
 @without_collection()

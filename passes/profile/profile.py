@@ -31,8 +31,8 @@ class Profile(Figures):
 
     @cached_property
     def range(self) -> Range:
-        """The range of the kernel's time. The first access runs two more simulations."""
-        return range_of(self.timeline)
+        """The range of the kernel's time, and the published times that it rests on."""
+        return range_of(self, self.timeline)
 
     def __repr__(self) -> str:
         counted = f"{time_text(self.time)}, {self.instructions:,} instructions"

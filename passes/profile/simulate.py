@@ -251,7 +251,9 @@ class _Run:
                 cursor.free = time
             elif cursor.is_tensor and head.what is What.compute:
                 slower = core.clock.factor(time)
-                event.free, event.end = time + issue * slower, time + latency * slower
+                event.free = time + issue * slower
+                # The latency is that of probes that began at half speed.
+                event.end = max(time + latency, event.free)
                 core.clock.note(head, time, event.free, slower)
                 cursor.multiplied = event
                 cursor.free = time

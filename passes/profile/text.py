@@ -55,6 +55,11 @@ def _head(profile: Figures, ends: Range, author: float | None) -> list[str]:
         "  predicted, not measured; starting and ending a kernel takes about "
         f"{time_text(profile.launch)} more",
     ]
+    if profile.instructions:
+        lines.append(
+            f"  the range is ±{ends.spread:.0%}: it contains 80% of {ends.published} published "
+            f"times of {ends.basis} kernels"
+        )
     if author is not None:
         resource, share = profile.shares[0] if profile.shares else ("", 0.0)
         busiest = f" ({resource})" if resource else ""

@@ -3,6 +3,7 @@
 # RUN: nkijit profile %s:refilled -a x=512x512:float32 -t trn2 --schedule compiler | filecheck --check-prefix=PROFILE %s
 # PROFILE: profile of @refilled for trn2
 # PROFILE-NEXT: predicted, not measured
+# PROFILE-NEXT: the range is ±{{[0-9]+}}%
 # PROFILE-NEXT: author {{.+}} us, compiled {{.+}} us, bound {{.+}} us (dma)
 
 # RUN: nkijit list %s:refilled -a x=512x512:float32 -t trn2 --schedule compiler | filecheck --check-prefix=LIST %s

@@ -12,6 +12,9 @@ from typing import Any
 import pytest
 from support.paths import ROOT
 
+from nkijit.dialects.hardware.timing import load_timing
+from nkijit.passes.profile.spread import BASES
+
 KERNEL = '''"""A page.
 
 .. code-block:: python
@@ -86,7 +89,16 @@ inputs = []
 target = "trn2"
 measured_us = 1
 """
-EXPECTED = r"""\| source \| kernel \| target \| published µs \| as written \| compiled \| ratio \|
+EXPECTED = r"""Each source predicted with constants and spreads that were fitted without it:
+
+\| source \| times \| within 15% \| within 30% \| orders \| inside the range \| refused \|
+\|---\|--:\|--:\|--:\|--:\|--:\|--:\|
+\| someone/something \| 3 \| 1 of 3 \(33%\) \| 1 of 3 \(33%\) \| 1 of 1 \(100%\) \| @ \| 1 \|
+\| all \| 3 \| 1 of 3 \(33%\) \| 1 of 3 \(33%\) \| 1 of 1 \(100%\) \| @ \| 1 \|
+
+Predictions with all constants:
+
+\| source \| kernel \| target \| published µs \| as written \| compiled \| ratio \|
 \|---\|---\|---\|--:\|--:\|--:\|--:\|
 \| someone/something \| fake, COLUMNS 512 \| trn2 \| 14 \| # \| # \(#–#\) \| [01]\.\d\d \|
 \| someone/something \| fake, COLUMNS 8 \| trn2 \| 4,000 \| # \| # \(#–#\) \| 0\.\d\d \|
@@ -101,10 +113,11 @@ Busy times in µs and bytes of HBM: predicted / published\.
 
 - within 15%: 1 of 3 \(33%\)
 - within 30%: 1 of 3 \(33%\)
-- inside of the predicted range: 1 of 3
+- inside of the predicted range: [01] of 3
+- spread of latency-bound kernels: #% \(2 times\)
 - refused: 1 of 3, which count as neither
 - order of fake: reproduced, 1 of 1 pairs
-""".replace("#", r"[\d.]+")
+""".replace("#", r"[\d.]+").replace("@", r"[0-3] of 3 \(\d+%\)")
 
 
 @pytest.fixture
@@ -186,3 +199,41 @@ def test_a_version_that_is_refused_has_no_place_in_the_order(fidelity):
     assert "order of v: not reproduced, 1 of 3 pairs, 2 with a version that is refused" in text
     assert "- within 15%: 2 of 3 (67%)" in text
     assert "- inside of the predicted range: 2 of 3" in text
+
+
+def test_each_fitted_constant_has_another_value_without_its_source(fidelity):
+    fitted = fidelity("fitted")
+    published = fidelity("rows").read_rows()
+    repositories = {source.repository for source in published.sources.values()}
+    for fit in fitted.FITS:
+        assert fit.repository in repositories
+        usual = load_timing(fitted.TIMINGS / f"{fit.target}.toml")
+        with fitted.constants_without(fit.repository, fit.target) as path:
+            other = load_timing(path)
+        assert getattr(getattr(other, fit.section), fit.key) == fit.without
+        assert getattr(getattr(usual, fit.section), fit.key) != fit.without
+    with fitted.constants_without("aws-neuron/nki-samples", "trn1") as path:
+        assert path is None
+
+
+def test_a_source_is_judged_by_the_spread_of_the_others(fidelity):
+    """Ten rows of one source are off by 1% to 10%, the only row of the other by 50%."""
+    published = fidelity("rows").read_rows()
+    made, table = fidelity("predicting").Prediction, fidelity("leaving_out")
+    first = next(row for row in published.rows if row.source == "rishic3")
+    other = next(row for row in published.rows if row.source == "mamba")
+    rows = [replace(first, name=str(i), measured_us=100 + i, versions="") for i in range(1, 11)]
+    rows.append(replace(other, name="far", measured_us=150, versions=""))
+    found = {row.name: made(100.0, left_out_us=100.0, basis="dma-bound") for row in rows}
+    assert table.spread_of("dma-bound", rows[:10], found) == (pytest.approx(0.08), 10)
+    lines = table.left_out_text(replace(published, rows=tuple(rows)), found)
+    cells = {line.split(" | ")[0]: line.split(" | ")[5] for line in lines if line.startswith("| ")}
+    assert cells["| aws-neuron/nki-samples"] == "0 of 1 (0%)"
+    assert cells["| rishic3/asst4-trainium2"] == "10 of 10 (100%)"
+
+
+def test_the_spreads_are_those_of_the_page():
+    page = (ROOT / "docs/performance.md").read_text()
+    shown = re.findall(r"- spread of (\S+) kernels: (\d+)% \((\d+) times\)", page)
+    known = {(b.name, f"{100 * b.spread:.0f}", str(b.rows)) for b in BASES.values()}
+    assert set(shown) == known

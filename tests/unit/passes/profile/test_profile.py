@@ -22,8 +22,10 @@ from nkijit.dialects.hardware.targets import TARGETS, with_timing
 from nkijit.dialects.hardware.timing import TimingError
 from nkijit.dialects.hardware.words import nc_version
 from nkijit.passes.profile.compare import counts_text, ir_text, profiles_text, queues_text
+from nkijit.passes.profile.extremes import times_at_ends
 from nkijit.passes.profile.profile import Profile, profile_of
 from nkijit.passes.profile.simulate import simulate
+from nkijit.passes.profile.spread import BASES
 from nkijit.passes.profile.units import bytes_text, flops_text, percent, time_text
 
 X = np.zeros((128, 2048), np.float32)
@@ -98,7 +100,7 @@ def test_bytes_by_direction():
 
 
 def test_utilisation_of_the_tensor_engine():
-    repeats = 200
+    repeats = 2000  # so that the first 3 us, at half of the speed, do not count
     found = profile(products, B, repeats)
     flops = 2.0 * 128 * 128 * 512 * repeats
     peak = 2 * 128 * 128 * 2.4e9
@@ -161,11 +163,11 @@ def test_a_loop_that_is_cut_short_counts_all_its_iterations():
 # ------------------------------------------------------------------ constants
 
 
-def test_the_range_of_a_prediction(tmp_path: Path):
+def test_times_at_the_ends_of_constants(tmp_path: Path):
     """All uncertain constants at one end, as if a file had them there."""
     found = profile(pipeline, X)
     text = (TIMINGS / "trn2.toml").read_text(encoding="utf-8")
-    ends = {"fast": found.range.low, "slow": found.range.high}
+    ends = dict(zip(("fast", "slow"), times_at_ends(found.timeline), strict=True))
     for end, time in ends.items():
         path = tmp_path / f"{end}.toml"
         path.write_text(re.sub(r"\{ .*" + end + r" = ([\d.]+).*\}", r"\1", text))
@@ -176,16 +178,29 @@ def test_the_range_of_a_prediction(tmp_path: Path):
             ]
         )
         assert timeline.total == pytest.approx(time)
-    assert found.range.low < found.time < found.range.high
-    assert found.range.launch_low < found.launch < found.range.launch_high
-    assert json.loads(found.to_json())["range"]["low"] == pytest.approx(found.range.low)
+    assert ends["fast"] < found.time < ends["slow"]
+
+
+def test_the_range_of_a_prediction_rests_on_published_times():
+    found = profile(products, B, 1)
+    ends, basis = found.range, BASES["latency-bound"]
+    assert found.bound == "latency"
+    assert (ends.basis, ends.spread, ends.published) == basis
+    assert ends.low == pytest.approx(found.time * (1 - basis.spread))
+    assert ends.high == pytest.approx(found.time * (1 + basis.spread))
+    assert ends.launch_low < found.launch < ends.launch_high
+    document = json.loads(found.to_json())["range"]
+    assert document["low"] == pytest.approx(ends.low)
+    assert document["basis"] == "latency-bound"
+    assert f"the range is ±{basis.spread:.0%}" in str(found)
+    assert profile(products, B, 2000).range.basis == "tensor-bound"
 
 
 def test_constants_of_ones_own(tmp_path: Path):
     text = (TIMINGS / "trn2.toml").read_text(encoding="utf-8")
     changed = tmp_path / "slow.toml"
     changed.write_text(
-        re.sub(r"engine_bytes_per_ns = .*", "engine_bytes_per_ns = 2.3", text, count=1)
+        re.sub(r"(engine|store)_bytes_per_ns = .*", r"\1_bytes_per_ns = 2.3", text, count=2)
     )
     slow = profile(pipeline, X, constants=changed)
     assert slow.time > 5 * profile(pipeline, X).time

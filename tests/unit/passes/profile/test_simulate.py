@@ -68,8 +68,9 @@ def _round_target() -> Target:
                 latency_cycles_per_column=2, throttle=False,
             ),
             dma=replace(
-                t.dma, engines=16, engine_bytes_per_ns=16, hbm_bytes_per_ns=1000,
-                descriptor_ns=100, load_ns=200, load_stretch=1, store_ns=100, store_stretch=1,
+                t.dma, engines=16, engine_bytes_per_ns=16, store_bytes_per_ns=16,
+                hbm_bytes_per_ns=1000, descriptor_ns=100, load_ns=200, load_stretch=1,
+                store_ns=100, store_stretch=1,
                 load_dispatch_ns=1000, store_dispatch_ns=500, load_notify_ns=300,
                 store_notify_ns=350, hwdge_load_ns=600, hwdge_store_ns=650,
             ),
