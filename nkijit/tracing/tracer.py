@@ -551,8 +551,12 @@ class Tracer:
 
     def fail(self, rule: RuleText, subject: str, message: str, help: str = "") -> NoReturn:
         """Record a finding and end the trace, for mistakes that leave nothing to continue with."""
+        self.stop(self.finding(rule, subject, message, help))
+
+    def finding(self, rule: RuleText, subject: str, message: str, help: str = "") -> Diagnostic:
+        """Return a finding at the user's current call, for `stop`."""
         where = tuple(positions(self.location()))
-        self.stop(Diagnostic(rule, message, subject, where, help=help))
+        return Diagnostic(rule, message, subject, where, help=help)
 
     def stop(self, finding: Diagnostic) -> NoReturn:
         """Record a finding and end the trace."""

@@ -12,6 +12,8 @@ from nkijit.passes.profile.units import bytes_text, flops_text, percent, range_t
 
 BAR = 30
 """The length of a bar in characters."""
+DISAGREES = 1.3
+"""The ratio of the author's to the compiled time from which a line comments on the difference."""
 MOST_ROWS = 10
 """The maximum number of rows in the tables of lines and of waits."""
 _BUSY, _WAITING, _IDLE = "#", "-", "."
@@ -68,6 +70,11 @@ def _head(profile: Figures, ends: Range, author: float | None) -> list[str]:
             f"  author {time_text(author)}, compiled {time_text(profile.time)}, "
             f"bound {time_text(bound)}{busiest}"
         )
+        if author > DISAGREES * profile.time:
+            lines.append(
+                f"  author is {author / profile.time:.1f} times compiled; published times of such "
+                "kernels are nearer to compiled"
+            )
     for use in profile.memory:
         name = f"core {use.core}: " if cores > 1 else ""
         sbuf = percent(use.sbuf / use.sbuf_capacity)

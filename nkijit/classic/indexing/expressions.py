@@ -21,6 +21,7 @@ from typing import Any, NoReturn, cast
 import numpy as np
 
 from nkijit.classic.indexing.boxes import TileBox, broadcast
+from nkijit.classic.indexing.quotients import Divided
 from nkijit.dialects.access import MAX_ELEMENTS
 from nkijit.dialects.python_values import as_index, numbers_in, one_line
 from nkijit.dialects.rule_texts.classic import (
@@ -324,6 +325,11 @@ class Index:
     __rmul__ = __mul__
 
     def _not_affine(self, sign: str, other: Any) -> NoReturn:
+        message, help = self._reason(sign, other)
+        fail_index(AFFINE_INDEX, message, help)
+
+    def _reason(self, sign: str, other: Any) -> tuple[str, str]:
+        """Return message and help of the finding that an operation is not affine."""
         one, two = operands_at(author_frame()) or (repr(self), one_line(other))
         help = "multiply an expression by an integer, and add expressions"
         if sign != "*":
@@ -340,15 +346,37 @@ class Index:
                 f"mask={one} < {limit}, one with the index {rest} and mask={one} >= {limit}"
             )
         shown = [f"({each})" if " " in each else each for each in (one, two)]
-        fail_index(AFFINE_INDEX, f" {sign} ".join(shown) + " is not affine", help)
+        return f" {sign} ".join(shown) + " is not affine", help
 
-    def __floordiv__(self, other: Any) -> NoReturn:
+    def _divided(self, sign: str, other: Any) -> Any:
+        """Return a quotient (`sign` is //) or remainder (%) of floor division by an integer.
+
+        It is an expression if it is affine: if the terms that are not multiples of the divisor have
+        one quotient. Otherwise it is a `Divided`.
+        """
+        number = as_integer(other)
+        if number is None or number < 1:
+            self._not_affine(sign, other)
+        whole = tuple(c if c % number == 0 else 0 for c in self.coefficients)
+        rest = self - Index(self.shape, whole, 0, self.filled)
+        low, high = rest.bounds(TileBox.whole(self.shape))
+        quotient = low // number
+        if quotient == high // number:
+            if sign == "%":
+                return rest - quotient * number
+            return Index(self.shape, [c // number for c in whole], quotient, self.filled)
+        message, help = self._reason(sign, other)
+        found = tracer_for("nl.arange").finding(AFFINE_INDEX, "index expression", message, help)
+        return Divided(self, number, sign, found)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return self._divided("//", other)
+
+    def __mod__(self, other: Any) -> Any:
+        return self._divided("%", other)
+
+    def __truediv__(self, other: Any) -> NoReturn:
         self._not_affine("//", other)
-
-    def __mod__(self, other: Any) -> NoReturn:
-        self._not_affine("%", other)
-
-    __truediv__ = __floordiv__
 
     # ---------------------------------------------------------------- comparisons
 

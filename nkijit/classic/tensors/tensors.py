@@ -21,6 +21,7 @@ from nkijit.classic.destinations.forwarding import Fresh
 from nkijit.classic.indexing.boxes import TileBox
 from nkijit.classic.indexing.expressions import Index, Mask, as_integer
 from nkijit.classic.indexing.masked_regions import MaskedRegion
+from nkijit.classic.indexing.quotients import Divided, merged
 from nkijit.classic.indexing.selection import (
     BASIC,
     KNOWN,
@@ -337,7 +338,7 @@ class ClassicTile(ClassicTensor):
         if isinstance(key, Mask):
             return Masked(self, key)
         keys = cast("tuple[Any, ...]", key if isinstance(key, tuple) else (key,))
-        if any(isinstance(item, (Index, ClassicTensor, Displaced)) for item in keys):
+        if any(isinstance(item, (Index, ClassicTensor, Displaced, Divided)) for item in keys):
             return Selected(self.value, keys)
         plain = plain_keys(keys)
         if not self.value.buffer.on_chip and runs_past(plain, self.shape):
@@ -374,11 +375,14 @@ class Selected(ClassicTensor):
             keys: index expressions, integers, and at most one tile of indices.
             slices: the user's index, if `keys` were converted from slices.
         """
+        is_known = all(type(key) in KNOWN for key in keys)
+        if not is_known:
+            base, keys = merged(base, keys)
         self._base = base
         self._slices = slices
         self._runtime = None
         tiles: list[tuple[int, ClassicTensor | Displaced]] = []
-        if not all(type(key) in KNOWN for key in keys):
+        if not is_known:
             if any(isinstance(key, BASIC) or key is None for key in keys):
                 help = _help_for_slices(keys, base.shape)
                 self.fail(MIXED_INDEXING, "slices and index expressions in one index", help)

@@ -130,7 +130,7 @@ def copied_first(a, b):
         product = nl.ndarray((128, 512), nl.float32, buffer=nl.psum)
         copied = nl.ndarray((128, 512), nl.float32, buffer=nl.sbuf)
         nisa.nc_matmul(product, left, right[:, n : n + 512])
-        nisa.tensor_copy(copied, product)
+        nisa.tensor_copy(copied, product, engine=nisa.engine.vector)
         nisa.tensor_tensor(largest, largest, copied, op=nl.maximum)
     nisa.dma_copy(out, largest)
     return out
