@@ -296,7 +296,10 @@ def test_a_mistake_is_refuted_without_data(name: str, monkeypatch: pytest.Monkey
     owner, attribute, mistake, kernels = MUTANTS[name]
     for traced, _ in kernels():
         own = kernels_of(traced.module)
-        assert prove(own, [compiled(kernel).kernel for kernel in own]).holds("bits")
+        honest = prove(own, [compiled(kernel).kernel for kernel in own], "bits")
+        if honest.unproven is not None:
+            continue
+        assert honest.holds("bits")
         monkeypatch.setattr(owner, attribute, mistake)
         try:
             made = [compiled(kernel).kernel for kernel in own]
@@ -304,6 +307,6 @@ def test_a_mistake_is_refuted_without_data(name: str, monkeypatch: pytest.Monkey
             return
         finally:
             monkeypatch.undo()
-        if not prove(own, made, "bits").holds("bits"):
+        if prove(own, made, "bits").difference is not None:
             return
     pytest.fail("no kernel shows it")
