@@ -156,9 +156,11 @@ def prefixes(cells: Cells) -> Words:
 def atoms(count: int, *name: object) -> Cells:
     """Return the digests of the elements of an input: a flat array of `count` cells."""
     out = np.empty((count, LANES), np.uint64)
-    numbers = np.arange(count, dtype=np.uint64)
-    for lane in range(LANES):
-        out[:, lane] = scrambled(numbers * _SECOND + tag("atom", lane, *name))
+    seeds = [tag("atom", lane, *name) for lane in range(LANES)]
+    for start in range(0, count, BLOCK):
+        numbers = np.arange(start, min(start + BLOCK, count), dtype=np.uint64) * _SECOND
+        for lane, seed in enumerate(seeds):
+            out[start : start + BLOCK, lane] = scrambled(numbers + seed)
     return out.view(CELL).reshape(count)
 
 

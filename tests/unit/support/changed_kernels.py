@@ -8,10 +8,11 @@ from random import Random
 from typing import Any
 
 import numpy as np
+from xdsl.utils.exceptions import ParseError, VerifyException
 
+from nkijit.dialects.access import ViewError
 from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.ir.text import launches_of, parse
-from nkijit.kernels.kernel import UnsupportedError
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.interpret.plan.plan import Plan
 from nkijit.passes.interpret.records.errors import InterpretationError
@@ -76,19 +77,24 @@ def of_text(text: str) -> TracedKernel:
     return TracedKernel(module, kernels=cores)
 
 
-def changed(rng: Random, traced: TracedKernel, tries: int) -> Iterator[tuple[str, TracedKernel]]:
-    """Kernels with one change, which are valid and have the same signature."""
+def changed(
+    rng: Random, traced: TracedKernel, tries: int, kinds: Sequence[str] = tuple(CHANGES)
+) -> Iterator[tuple[str, TracedKernel]]:
+    """Valid kernels with one change of a line; each try changes a random line, if it can."""
     lines = str(traced.text()).splitlines()
     for _ in range(tries):
-        name = rng.choice(list(CHANGES))
-        at = rng.randrange(len(lines))
-        line = CHANGES[name](rng, lines[at])
-        if line == lines[at]:
+        name, at = rng.choice(list(kinds)), rng.randrange(len(lines))
+        for _ in lines:
+            line = CHANGES[name](rng, lines[at])
+            if line != lines[at]:
+                break
+            at = (at + 1) % len(lines)
+        else:
             continue
         try:
             made = of_text("\n".join([*lines[:at], line, *lines[at + 1 :]]))
             made.verify()
-        except (NkiValidationError, UnsupportedError, Exception):
+        except (NkiValidationError, ParseError, ViewError, VerifyException, ValueError):
             continue
         yield f"{name}: {lines[at].strip()} -> {line.strip()}", made
 
@@ -111,13 +117,21 @@ def same_bits(one: Sequence[Any], other: Sequence[Any]) -> bool:
     )
 
 
+def close(one: Sequence[Any], other: Sequence[Any]) -> bool:
+    """True if finite floating-point numbers differ by rounding at most; integers are ignored."""
+    for left, right in zip(one, other, strict=True):
+        if left.dtype.kind in "iub":
+            continue
+        numbers = left.astype(np.float64), right.astype(np.float64)
+        finite = np.isfinite(numbers[0]) & np.isfinite(numbers[1])
+        before, after = (each[finite] for each in numbers)
+        if before.size and np.abs(before - after).max() > 0.05 * max(1.0, np.abs(before).max()):
+            return False
+    return True
+
+
 def _comparable(array: Any) -> Any:
     if array.dtype.kind in "iub":
         return array
     numbers = array.astype(np.float64)
     return np.where(np.isnan(numbers), np.nan, numbers).view(np.uint64)
-
-
-def cores(traced: TracedKernel) -> int:
-    """The number of cores of a kernel."""
-    return len(kernels_of(traced.module))
