@@ -108,7 +108,9 @@ def _diff(before: State, after: State, names: tuple[str, str]) -> str:
 
 
 def _text(kernels: Sequence[KernelOp]) -> str:
-    return ir_text_of(ModuleOp([settled(unrolled(kernel)) for kernel in kernels]), rolled=True)
+    return ir_text_of(
+        ModuleOp([settled(unrolled(kernel), tiles=True) for kernel in kernels]), rolled=True
+    )
 
 
 @without_collection()

@@ -95,9 +95,16 @@ def test_without_a_gain_the_kernel_stays_and_its_bound_is_named() -> None:
     assert found.result.steps == ()
     assert found.traced is kernel
     assert f"bound by {found.result.before.bound}" in str(found)
-    assert "no change gains more than the uncertainty of the model" in str(found)
+    assert "no change that was tried gains more than the uncertainty" in str(found)
     with pytest.raises(ValueError, match="there is no step 1; there are 0"):
         found.explain(1)
+
+
+def test_a_spent_budget_leaves_the_best_change_so_far() -> None:
+    found = optimized(experiments=3)
+    assert found.result.tried == 3
+    assert len(found.result.steps) == 1
+    assert found.result.after.time < found.result.before.time
 
 
 def test_a_wrong_change_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
