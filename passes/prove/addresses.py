@@ -100,9 +100,10 @@ def _index_cells(indirect: Indirect, op: NisaOp, slots: Slots, algebra: Algebra)
         register = slots.register_reader(tile, op)
 
         def number(env: Env) -> Cells:
-            content: object = register(env)
-            cells = content.cells if isinstance(content, Symbol) else algebra.number(content)
-            return cells.reshape(())
+            content: int | Symbol = register(env)
+            if isinstance(content, Symbol):
+                return content.cells.reshape(())
+            return algebra.number(float(content))
 
         return number
     info = info_of(tile)

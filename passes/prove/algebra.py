@@ -23,6 +23,8 @@ from nkijit.dialects.dtypes import DType, Kind
 from nkijit.passes.prove.digests import (
     BLOCK,
     CELL,
+    EVEN,
+    FLAG,
     LANES,
     Cells,
     Words,
@@ -137,6 +139,8 @@ class Algebra:
         self.level = level
         self._numbers: list[tuple[Words, npt.NDArray[np.float64]]] = []
         """The first words of the digests of all numbers, with the numbers."""
+        self._scalars: dict[str, Cells] = {}
+        """The digests of numbers that were requested as Python floats."""
         self._sorted: tuple[int, Words, npt.NDArray[np.float64]] | None = None
         """The entries of `_numbers` in the order of the words, and the number of entries."""
 
@@ -149,7 +153,15 @@ class Algebra:
 
     def number(self, values: Any) -> Cells:
         """Return the digests of constants."""
-        values = np.asarray(values)
+        key = repr(values) if isinstance(values, float) else None
+        if key is not None and key in self._scalars:
+            return self._scalars[key]
+        found = self._number(np.asarray(values))
+        if key is not None:
+            self._scalars[key] = found
+        return found
+
+    def _number(self, values: npt.NDArray[Any]) -> Cells:
         found, exact = numbers(values), values.astype(np.float64)
         if self.reassociates:
             found[exact == 0] = 0
@@ -189,8 +201,10 @@ class Algebra:
         """Return the same bits as elements of another data type of equal width."""
         if dtype is into:
             return x
-        flat = _bits_domain(into.name).leave(_bits_domain(dtype.name).enter(words(x)))
-        return cells_of(flat, x.shape)
+        if self.reassociates:
+            flat = _bits_domain(into.name).leave(_bits_domain(dtype.name).enter(words(x)))
+            return cells_of(flat, x.shape)
+        return cells_of(_recast(words(x), dtype.name, into.name), x.shape)
 
     # ---------------------------------------------------------------- operators
 
@@ -218,6 +232,8 @@ class Algebra:
         domain = DOMAINS.get(word) if self.reassociates else None
         if domain is not None:
             return cells_of(_joined(domain, left, right), shape)
+        if word == "add":
+            return cells_of(_added(left, right, words(self.number(0.0))), shape)
         if word in COMMUTATIVE:
             return cells_of(unordered(tag("binary", word), left, right), shape)
         return cells_of(ordered(tag("binary", word), left, right), shape)
@@ -337,6 +353,43 @@ class Algebra:
 @cache
 def _bits_domain(name: str) -> Domain:
     return Domain(f"bits of {name}", 0.0)
+
+
+def _recast(x: Words, old: str, new: str) -> Words:
+    """Map digests of the bits of one type to those of another type; invertible.
+
+    Bits are no sums, so the flag of the first lane moves to the second lane, and back.
+    """
+    flags = (x & FLAG).reshape(-1, LANES)[:, ::-1].reshape(-1)
+    top = np.uint64((1 << 63) - 1)
+    words63 = x >> FLAG
+    for name, inverted in ((old, True), (new, False)):
+        factor = tag("bits of", name)
+        words63 ^= words63 >> _SHIFT
+        words63 = (words63 * (inverse(factor) if inverted else factor)) & top
+        words63 ^= words63 >> _SHIFT
+    return (words63 << FLAG) | flags
+
+
+def _added(x: Words, y: Words, zero: Words) -> Words:
+    """Return sums with the same bits: 0 + a differs from a only for a = -0.0.
+
+    The flag in the first lane of a digest a stands for 0 + a. It moves outwards, because
+    (0 + a) + b and 0 + (a + b) have equal bits for all a and b.
+    """
+    flags = (x[::LANES] | y[::LANES]) & FLAG
+    if flags.any():
+        x, y = x.copy(), y.copy()
+        x[::LANES] &= EVEN
+        y[::LANES] &= EVEN
+    out = unordered(tag("binary", "add"), x, y)
+    for one, other in ((x, y), (y, x)):
+        is_zero = one[::LANES] == zero[0]
+        if is_zero.any():
+            out.reshape(-1, LANES)[is_zero] = other.reshape(-1, LANES)[is_zero]
+            flags[is_zero & (other[::LANES] != zero[0])] = FLAG
+    out[::LANES] |= flags
+    return out
 
 
 def _joined(domain: Domain, x: Words, y: Words) -> Words:

@@ -1,8 +1,9 @@
 """Arrays of 128-bit digests, and the functions that mix them.
 
 A digest is two 64-bit words, the *lanes*. All functions treat both lanes in the same way; the lanes
-differ because atoms (inputs and constants) start with independent words. Two different terms
-therefore collide in both lanes with a probability of about 2**-128.
+differ because atoms (inputs and constants) start with independent words. The lowest bit of a word
+is 0 or a flag. Two different terms therefore collide in both lanes with a probability of about
+2**-126.
 
 Tiles of digests are stored as arrays of `CELL`, a NumPy type of 16 bytes that is only copied and
 never computed with. Functions compute on *words*: flat, contiguous arrays of uint64, two per cell.
@@ -30,6 +31,7 @@ BLOCK = 1 << 14
 _FIRST, _SECOND = np.uint64(0x9FB21C651E98DF25), np.uint64(0xD6E8FEB86659FD93)
 _32, _29 = np.uint64(32), np.uint64(29)
 _BITS = 1 << 64
+FLAG, EVEN = np.uint64(1), np.uint64(_BITS - 2)
 
 
 @cache
@@ -69,14 +71,16 @@ def mixed(x: Words) -> Words:
     np.multiply(x, _FIRST, x)
     np.right_shift(x, _29, t)
     np.bitwise_xor(x, t, x)
+    np.bitwise_and(x, EVEN, x)
     return x
 
 
 def scrambled(x: Words) -> Words:
-    """Scramble words of atoms in place: a bijection that maps neighbours to unrelated words."""
+    """Scramble words of atoms in place, so that neighbours become unrelated words."""
     mixed(x)
     np.multiply(x, _SECOND, x)
     np.bitwise_xor(x, np.right_shift(x, _32), x)
+    np.bitwise_and(x, EVEN, x)
     return x
 
 
@@ -152,9 +156,11 @@ def prefixes(cells: Cells) -> Words:
 def atoms(count: int, *name: object) -> Cells:
     """Return the digests of the elements of an input: a flat array of `count` cells."""
     out = np.empty((count, LANES), np.uint64)
-    numbers = np.arange(count, dtype=np.uint64)
-    for lane in range(LANES):
-        out[:, lane] = scrambled(numbers * _SECOND + tag("atom", lane, *name))
+    seeds = [tag("atom", lane, *name) for lane in range(LANES)]
+    for start in range(0, count, BLOCK):
+        numbers = np.arange(start, min(start + BLOCK, count), dtype=np.uint64) * _SECOND
+        for lane, seed in enumerate(seeds):
+            out[start : start + BLOCK, lane] = scrambled(numbers + seed)
     return out.view(CELL).reshape(count)
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -136,7 +136,7 @@ class Terms:
         for name, shape, first in self._inputs:
             at = np.flatnonzero(first == word)
             if len(at):
-                place: tuple[int, ...] = tuple(map(int, np.unravel_index(at[0], shape)))
+                place = cast(tuple[Any, ...], np.unravel_index(at[0], shape))
                 return f"{name}[{', '.join(map(str, place))}]"
         return None
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from random import Random
 
 from support.changed_kernels import changed, results, same_bits
+from support.random_kernels import TARGETS
+from support.redundant_kernels import redundant_kernel
 from support.removals import any_kernel
 
 from nkijit.dialects.nki.kernel import kernels_of
@@ -28,7 +30,7 @@ def campaign(rng: Random, deadline: float) -> Count:
     """Run a round."""
     count = Count()
     for _ in until(deadline, KERNELS):
-        traced = any_kernel(rng)
+        traced = _kernel(rng)
         kernels = kernels_of(traced.module)
         if prove(kernels, kernels).unproven is not None:
             count.skipped += 1
@@ -36,6 +38,13 @@ def campaign(rng: Random, deadline: float) -> Count:
         _passes(traced, count)
         _changes(rng, traced, count)
     return count
+
+
+def _kernel(rng: Random) -> TracedKernel:
+    if rng.random() < 0.2:
+        size = rng.choice(((16, 0), (5, 1), (5, 2)))
+        return redundant_kernel(rng.randrange(2**31), rng.choice(TARGETS), *size)[0]
+    return any_kernel(rng)
 
 
 def _passes(traced: TracedKernel, count: Count) -> None:

@@ -8,10 +8,11 @@ from random import Random
 from typing import Any
 
 import numpy as np
+from xdsl.utils.exceptions import ParseError, VerifyException
 
+from nkijit.dialects.access import ViewError
 from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.ir.text import launches_of, parse
-from nkijit.kernels.kernel import UnsupportedError
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.interpret.plan.plan import Plan
 from nkijit.passes.interpret.records.errors import InterpretationError
@@ -76,19 +77,24 @@ def of_text(text: str) -> TracedKernel:
     return TracedKernel(module, kernels=cores)
 
 
-def changed(rng: Random, traced: TracedKernel, tries: int) -> Iterator[tuple[str, TracedKernel]]:
-    """Kernels with one change, which are valid and have the same signature."""
+def changed(
+    rng: Random, traced: TracedKernel, tries: int, kinds: Sequence[str] = tuple(CHANGES)
+) -> Iterator[tuple[str, TracedKernel]]:
+    """Valid kernels with one change of a line; each try changes a random line, if it can."""
     lines = str(traced.text()).splitlines()
     for _ in range(tries):
-        name = rng.choice(list(CHANGES))
-        at = rng.randrange(len(lines))
-        line = CHANGES[name](rng, lines[at])
-        if line == lines[at]:
+        name, at = rng.choice(list(kinds)), rng.randrange(len(lines))
+        for _ in lines:
+            line = CHANGES[name](rng, lines[at])
+            if line != lines[at]:
+                break
+            at = (at + 1) % len(lines)
+        else:
             continue
         try:
             made = of_text("\n".join([*lines[:at], line, *lines[at + 1 :]]))
             made.verify()
-        except (NkiValidationError, UnsupportedError, Exception):
+        except (NkiValidationError, ParseError, ViewError, VerifyException, ValueError):
             continue
         yield f"{name}: {lines[at].strip()} -> {line.strip()}", made
 
@@ -116,8 +122,3 @@ def _comparable(array: Any) -> Any:
         return array
     numbers = array.astype(np.float64)
     return np.where(np.isnan(numbers), np.nan, numbers).view(np.uint64)
-
-
-def cores(traced: TracedKernel) -> int:
-    """The number of cores of a kernel."""
-    return len(kernels_of(traced.module))
