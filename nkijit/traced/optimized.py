@@ -83,7 +83,7 @@ class OptimizedKernel(ShownAsText):
         before = self._search.versions[step - 1]
         names = (f"step {step - 1}" if step > 1 else "original", f"step {step}")
         profiles = profiles_text(
-            profile_of(after.timeline), profile_of(before.timeline), names[::-1]
+            profile_of(after.timeline), profile_of(before.timeline), (names[1], names[0])
         )
         lines = "\n".join(step_lines(step, steps[step - 1]))
         text = f"{lines}\n\n{_diff(before, after, names)}\n{profiles}"
@@ -103,12 +103,13 @@ def _wrapped(line: str) -> list[str]:
 
 
 def _diff(before: State, after: State, names: tuple[str, str]) -> str:
-    texts = (_text(state.kernels) for state in (before, after))
-    return ir_text(*texts, names)
+    return ir_text(_text(before.kernels), _text(after.kernels), names)
 
 
 def _text(kernels: Sequence[KernelOp]) -> str:
-    return ir_text_of(ModuleOp([settled(unrolled(kernel)) for kernel in kernels]), rolled=True)
+    return ir_text_of(
+        ModuleOp([settled(unrolled(kernel), tiles=True) for kernel in kernels]), rolled=True
+    )
 
 
 @without_collection()

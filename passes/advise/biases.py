@@ -30,7 +30,7 @@ from nkijit.passes.advise.edit import (
 from nkijit.passes.advise.facts import Facts
 from nkijit.passes.advise.fusion import is_in_place, only_source, unchanged
 from nkijit.passes.advise.kinds import SUBTRACTING_BIAS
-from nkijit.passes.advise.proposal import Proposal, name_of
+from nkijit.passes.advise.proposal import Proposal, counted, name_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def subtracting_biases(facts: Facts) -> Iterator[Proposal]:
             0,
             key[1],
             f"subtract by the bias of the activation, without {tile}",
-            (f"{len(pairs):,} instructions of the Vector Engine fewer",),
+            (f"{counted(len(pairs), 'instruction')} of the Vector Engine fewer",),
             about,
             _Subtract(pairs),
         )

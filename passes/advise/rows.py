@@ -28,7 +28,6 @@ from nkijit.passes.advise.edit import (
     Edit,
     NotPossibleError,
     allocation_of,
-    declare_first,
     erase,
     join,
     view,
@@ -273,13 +272,9 @@ class _Merge:
 def _merge(together: _Together) -> None:
     merged = [together.columns[number] for number in together.merged]
     used = {base_of(v) for column in merged for v in column[0].operands if is_tile(v)}
-    joined = {
-        first: join([allocation_of(base) for base in bases], allocation_of(first))
-        for first, bases in together.own.items()
-        if first in used
-    }
-    for tile in joined.values():
-        declare_first(tile)
+    for first, bases in together.own.items():
+        if first in used:  # declarations precede all instructions of the loop
+            join([allocation_of(base) for base in bases], allocation_of(first))
     for column in merged:
         _replace(column)
 
@@ -294,9 +289,7 @@ def _replace(column: Sequence[NisaOp]) -> None:
             continue
         pattern = info_of(one).pattern
         changed.append((number, pattern, info_of(two).offset - pattern.offset))
-    flat_rows = not isinstance(first, DmaCopyOp) and all(
-        _follows(pattern, step) for _, pattern, step in changed
-    )
+    flat_rows = all(_follows(pattern, step) for _, pattern, step in changed)
     for number, pattern, step in changed:
         value = first.operands[number]
         access = _longer(pattern, count) if flat_rows else with_steps(pattern, step, count)

@@ -135,7 +135,7 @@ class Optimized(ShownAsText):
         yield f"  {after.limit}; {percent(after.sbuf / after.sbuf_capacity)} of SBUF in use"
         yield f"  {self._effort()}"
         if not self.steps:
-            yield f"  no change gains more than the uncertainty of the model: {after.limit}"
+            yield "  no change that was tried gains more than the uncertainty of the model"
         for number, step in enumerate(self.steps, 1):
             yield ""
             yield from step_lines(number, step)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 from xdsl.dialects.builtin import LocationAttr
 
@@ -39,7 +40,7 @@ def _text(subject: Hashable) -> str:
     if isinstance(subject, LocationAttr):
         return " < ".join(place.in_one_word for place in positions(subject))
     if isinstance(subject, tuple):
-        return ", ".join(_text(part) for part in subject)
+        return ", ".join(map(_text, cast("tuple[Hashable, ...]", subject)))
     return str(subject)
 
 

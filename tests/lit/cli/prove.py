@@ -40,7 +40,8 @@ def made(x, dtype, scale, halves):
     nisa.tensor_reduce(top, op=nl.maximum, data=tile, axis=1)
     for part in halves:
         nisa.tensor_scalar(
-            scaled[:, part], tile[:, part], nl.subtract, top, op1=nl.multiply, operand1=scale)
+            scaled[:, part], tile[:, part], nl.subtract, top, op1=nl.multiply, operand1=scale
+        )
         nisa.activation(result[:, part], nl.exp, scaled[:, part])
     nisa.dma_copy(y, result)
     return y
