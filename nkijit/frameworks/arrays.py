@@ -103,6 +103,17 @@ def _packages(kind: type[Any]) -> str:
     return "".join(f" {text_of(base, '__module__')}" for base in kind.__mro__)
 
 
+def _later_in_torch(torch: Any, call: DeferredCall, tensors: Sequence[Any]) -> list[Any]:
+    """Return the results of a call as a custom operator of PyTorch."""
+    # Imports PyTorch.
+    from nkijit.frameworks.operators import operator_of
+
+    operator = operator_of(call)
+    return operator(
+        *(t if isinstance(t, torch.Tensor) else pytorch.from_array(torch, t) for t in tensors)
+    )
+
+
 _FRAMEWORKS = (
     Framework(
         "PyTorch",
@@ -114,7 +125,7 @@ _FRAMEWORKS = (
         pytorch.is_dtype,
         pytorch.is_pending,
         pytorch.records_gradients,
-        pytorch.later,
+        _later_in_torch,
     ),
     Framework(
         "JAX",

@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
 
-from nkijit.frameworks.calls import ArgumentTypeError, Array, DeferredCall
+from nkijit.frameworks.calls import ArgumentTypeError, Array
 from nkijit.passes.numerics.storage import STORAGE
 
 _BITS = {1: ("uint8", np.uint8), 2: ("int16", np.int16)}
@@ -39,15 +38,6 @@ def records_gradients(torch: Any, tensor: Any) -> bool:
     """Return whether autograd records a call on a tensor."""
     # In autograd.Function.forward, nothing is recorded.
     return tensor.requires_grad and torch.is_grad_enabled()
-
-
-def later(torch: Any, call: DeferredCall, tensors: Sequence[Any]) -> list[Any]:
-    """Return the results of a call as a custom operator of PyTorch."""
-    # Imports PyTorch.
-    from nkijit.frameworks.operators import operator_of
-
-    operator = operator_of(call)
-    return operator(*(t if isinstance(t, torch.Tensor) else from_array(torch, t) for t in tensors))
 
 
 def to_array(torch: Any, tensor: Any) -> Array:

@@ -10,14 +10,25 @@ import operator
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from nkijit.frameworks.calls import ArgumentTypeError
+from nkijit.frameworks.calls import ArgumentTypeError, DeferredCall
 
-if TYPE_CHECKING:
-    from nkijit.kernels.kernel import Kernel
+
+class Callee(Protocol):
+    """The part of `Kernel` that this module uses."""
+
+    def __getitem__(self, grid: Any) -> Callee:
+        """Return the kernel on a grid."""
+        ...
+
+    def deferred(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[DeferredCall, list[Any]]:
+        """Return a call for a framework to run, and its arrays."""
+        ...
 
 
 class Calls:
@@ -31,14 +42,12 @@ CALLS = Calls()
 _NUMBERS = count()
 
 
-def on_grid(kernel: Kernel[...], grid: Any) -> Callable[..., Any]:
+def on_grid(kernel: Callee, grid: Any) -> Callable[..., Any]:
     """Return a function that calls a kernel on a grid. Dynamo cannot create a kernel."""
     return lambda *args, **kwargs: call_in_dynamo(kernel, grid, args, kwargs)
 
 
-def call_in_dynamo(
-    kernel: Kernel[...], grid: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
+def call_in_dynamo(kernel: Callee, grid: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a kernel as an operator of PyTorch; `grid` is None for a kernel without `[grid]`."""
     torch: Any = sys.modules["torch"]
     tensors: list[Any] = []
@@ -85,7 +94,7 @@ def _constant(value: Any) -> Any:
     return value
 
 
-def _operator_for(kernel: Kernel[...], grid: Any, form: Any, *leaves: Any) -> str:
+def _operator_for(kernel: Callee, grid: Any, form: Any, *leaves: Any) -> str:
     """Return the attribute of `CALLS` that calls the operator for these arguments."""
     # Imports PyTorch.
     from nkijit.frameworks.operators import operator_of, torch
