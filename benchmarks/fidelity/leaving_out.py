@@ -85,7 +85,7 @@ def _score(rows: Sequence[Row], others: Sequence[Row], found: Found) -> _Score:
 def spread_of(basis: str, rows: Sequence[Row], found: Found) -> tuple[float, int]:
     """Return the spread of a basis, and the number of its published times.
 
-    Kernels of one source have similar errors. So the spread is that which contains 80% of the
+    Kernels of a source have similar errors. So the spread is that which contains 80% of the
     times of a source, for 80% of the sources. With too few rows of the basis, all rows count.
     """
     made = [(row, found[row.name]) for row in rows if found[row.name].predicted_us is not None]

@@ -1,8 +1,8 @@
 """How far predictions are off, by the resource that bounds a kernel.
 
-The spreads are fitted to published times of kernels: 80% of the times in `benchmarks/fidelity` lie
-within the spread of their predictions. `make fidelity` prints the spreads, and a test compares them
-with the table in docs/performance.md.
+The spreads are fitted to published times of kernels: for 80% of the sources in
+`benchmarks/fidelity`, 80% of the times lie within the spread of their predictions. `make fidelity`
+prints the spreads, and a test compares them with the table in docs/performance.md.
 """
 
 from __future__ import annotations
