@@ -83,17 +83,23 @@ def _score(rows: Sequence[Row], others: Sequence[Row], found: Found) -> _Score:
 
 
 def spread_of(basis: str, rows: Sequence[Row], found: Found) -> tuple[float, int]:
-    """Return the spread that contains 80% of the published times of a basis, and their number.
+    """Return the spread of a basis, and the number of its published times.
 
-    With too few rows of the basis, the spread is that of all rows.
+    The errors of a source's kernels are alike. So the spread is that which contains 80% of the
+    times of a source, for 80% of the sources. With too few rows of the basis, all rows count.
     """
     made = [(row, found[row.name]) for row in rows if found[row.name].predicted_us is not None]
     of_basis = [(row, one) for row, one in made if one.basis == basis]
-    chosen = of_basis if len(of_basis) >= LEAST else made
-    deviations = sorted(_deviation(row, one, one.predicted_us or 0.0) for row, one in chosen)
-    if not deviations:
-        return 0.0, 0
-    return deviations[ceil(INSIDE * len(deviations)) - 1], len(of_basis)
+    deviations: dict[str, list[float]] = {}
+    for row, one in of_basis if len(of_basis) >= LEAST else made:
+        deviations.setdefault(row.source, []).append(_deviation(row, one, one.predicted_us or 0.0))
+    spreads = [_most(found) for found in deviations.values()]
+    return _most(spreads), len(of_basis)
+
+
+def _most(numbers: Sequence[float]) -> float:
+    """Return the least of the numbers that 80% of them do not exceed; 0 without numbers."""
+    return sorted(numbers)[ceil(INSIDE * len(numbers)) - 1] if numbers else 0.0
 
 
 def _deviation(row: Row, made: Prediction, predicted_us: float) -> float:

@@ -43,10 +43,10 @@ _NAMES = {
 BASES = {
     basis.name: basis
     for basis in (
-        Basis("tensor-bound", 0.2, 40),
-        Basis("engine-bound", 0.3, 20),
-        Basis("dma-bound", 0.2, 30),
-        Basis("latency-bound", 0.4, 20),
+        Basis("tensor-bound", 0.13, 30),
+        Basis("engine-bound", 0.33, 17),
+        Basis("dma-bound", 0.23, 26),
+        Basis("latency-bound", 0.2, 16),
     )
 }
 """The bases by name."""
