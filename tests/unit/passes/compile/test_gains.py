@@ -177,7 +177,7 @@ KERNELS: dict[str, tuple[Any, tuple[tuple[int, ...], ...], float]] = {
     "accumulate-in-psum": (summed_outside, ((512, 512), (512, 1024)), 1.3),
     "hoist-invariant": (scaled_in_a_loop, ((8, 128, 8192), (128, 8192)), 1.1),
     "spread-engines": (copied_from_psum, ((128, 128), (128, 16384)), 1.1),
-    "forward-copies": (copied_first, ((128, 128), (128, 8192)), 1.02),
+    "forward-copies": (copied_first, ((128, 128), (128, 8192)), 1.05),
     "share-loads": (loaded_twice, ((1024, 2048),), 1.2),
     "share-loads, by statement": (loaded_each_time, ((8, 128, 4096), (128, 4096)), 1.2),
     "share-loads, classic": (product_in_three_loops, ((512, 256), (512, 1024)), 1.2),
