@@ -489,7 +489,7 @@ def test_a_page_is_ready_within_a_second(open_page: Any, files: dict[str, Path])
 
 
 def test_instructions_have_the_same_colours_in_every_report(report: Page):
-    """The frequent ones, whatever else a kernel has."""
+    """The frequent ones do, independent of the other instructions."""
     script = """
     const looks = (counts) =>
       Object.fromEntries(looksOfInstructions(new Map(Object.entries(counts))));
