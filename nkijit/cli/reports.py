@@ -20,7 +20,6 @@ from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.profile.compare import counts_text, ir_text, profiles_text, queues_text
 from nkijit.passes.profile.profile import Profile
 from nkijit.passes.prove.proof import prove
-from nkijit.passes.report.memory.report import MemoryReport
 from nkijit.traced.kernel import TracedKernel
 
 if TYPE_CHECKING:
@@ -81,10 +80,10 @@ def memory(
     traced = kernels.traced()
     # A picture or a JSON document is about one kernel; texts can be concatenated.
     traced = [only(traced)] if as_json or as_svg else traced
-    form = MemoryReport.to_json if as_json else MemoryReport.svg if as_svg else str
     with waiting("mapping the memory"):
-        text = "\n".join(form(each.memory()) for each in traced)
-    output.write(text)
+        reports = [each.memory() for each in traced]
+        texts = [r.to_json() if as_json else r.svg() if as_svg else str(r) for r in reports]
+    output.write("\n".join(texts))
 
 
 def profile(

@@ -34,9 +34,9 @@ def snippet(
         label: for a further position (`:::`), the text next to the marker.
         marked: spans to mark instead of the called name.
     """
-    if marked:
-        return _marked_snippet(marked, style)
     source = position.source_line()
+    if marked and source:
+        return _marked_snippet(marked, style)
     shown = f"{position}: {label}" if label and not source else str(position)
     lines = [line(("  ::: " if label else "  --> ", Style.frame), shown)]
     if source:

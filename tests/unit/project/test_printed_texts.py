@@ -70,3 +70,17 @@ def test_topics_have_a_text(topic: str) -> None:
     shown = CliRunner().invoke(app, ["explain", topic])
     assert shown.exit_code == 0
     assert len(shown.output.splitlines()) > 5
+
+
+def test_extras_are_quoted_for_shells() -> None:
+    """In zsh, brackets without quotes are a pattern."""
+    bare = re.compile(r"pip install (?:-\w+ )*nkijit\[")
+    found = [
+        f"{path.relative_to(ROOT)}:{line}"
+        for path in [*SOURCES, ROOT / "pytest_nkijit.py"]
+        for line, text in _strings(path)
+        if bare.search(text)
+    ]
+    pages = [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
+    found += [str(p.relative_to(ROOT)) for p in pages if bare.search(p.read_text(encoding="utf-8"))]
+    assert not found

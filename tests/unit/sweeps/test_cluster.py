@@ -200,5 +200,5 @@ def test_executors_of_clients_and_a_scheduler_that_goes(dask: Cluster, tmp_path:
 
 def test_without_dask(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(MissingDependencyError, match=r"pip install nkijit\[dask\]"):
+    with pytest.raises(MissingDependencyError, match=r"pip install 'nkijit\[dask\]'"):
         nki.sweep(tiled, {"width": [128]}, arguments=SHAPE, executor=NOBODY)

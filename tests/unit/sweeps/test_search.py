@@ -309,5 +309,5 @@ def test_without_optuna(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("nkijit.sweeps.search", "nkijit.sweeps.studies"):
         monkeypatch.delitem(sys.modules, module, raising=False)
     monkeypatch.setitem(sys.modules, "optuna", None)
-    with pytest.raises(MissingDependencyError, match=r"pip install nkijit\[optuna\]"):
+    with pytest.raises(MissingDependencyError, match=r"pip install 'nkijit\[optuna\]'"):
         search()
