@@ -17,7 +17,7 @@
 # WRONG-NEXT:  new: 0.25  at {{.*}}prove.py:42
 
 # RUN: nkijit prove %s:narrow -a x=128x512:float32 --element 'y[3, 7]' | filecheck --match-full-lines --check-prefix=ELEMENT %s
-# ELEMENT:y[3, 7]: exp(bfloat16((x[3, 7] - max(x[3, 0:512])) * 0.125))  at {{.*}}prove.py:44
+# ELEMENT:y[3, 7]: exp(bfloat16((x[3, 7] - max(x[3, 0:512])) * 0.125))  at {{.*}}prove.py:45
 # ELEMENT-NEXT:  depends on 512 elements of x
 
 # RUN: not nkijit prove %s:old -a x=128x512:float32 2>&1 | filecheck --check-prefix=ONE %s
@@ -40,7 +40,8 @@ def made(x, dtype, scale, halves):
     nisa.tensor_reduce(top, op=nl.maximum, data=tile, axis=1)
     for part in halves:
         nisa.tensor_scalar(
-            scaled[:, part], tile[:, part], nl.subtract, top, op1=nl.multiply, operand1=scale)
+            scaled[:, part], tile[:, part], nl.subtract, top, op1=nl.multiply, operand1=scale
+        )
         nisa.activation(result[:, part], nl.exp, scaled[:, part])
     nisa.dma_copy(y, result)
     return y
