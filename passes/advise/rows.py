@@ -139,7 +139,9 @@ def _plan(facts: Facts, loops: Sequence[Sequence[Sequence[int]]], most: int) -> 
                 after += len(together.merged)
         grouped.append(groups)
     together = max(len(group) for groups in grouped for group in groups)
-    return _Plan(grouped, together, about, after) if about else None
+    # `merged-dma` is for DMAs alone.
+    computes = any(not isinstance(ops[n], DmaCopyOp) for n in about)
+    return _Plan(grouped, together, about, after) if computes else None
 
 
 def _message(plan: _Plan, nest: Nest, depth: int, op: NisaOp) -> str:
