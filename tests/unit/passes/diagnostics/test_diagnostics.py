@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import importlib.util
 import io
 import pickle
 import re
@@ -251,3 +252,26 @@ def test_errors_in_pytest(tmp_path: Path) -> None:
     assert "E       nkijit.NkiValidationError: error[activation-function]: " in finished.stdout
     assert re.search(r"E .* 6 \|     nisa\.activation\(", finished.stdout)
     assert re.findall(r"^(\S+):\d+: ", finished.stdout, re.MULTILINE) == ["test_kernel.py"]
+
+
+# ---------------------------------------------------------------- sources that are gone
+
+
+def test_a_finding_of_a_deleted_file_shows_its_position(tmp_path: Path):
+    path = tmp_path / "gone.py"
+    path.write_text(
+        "import nkijit as nki\n"
+        "import nkijit.language as nl\n"
+        "@nki.jit\n"
+        "def outside(x):\n"
+        "    return nl.load(x)[:, 0:1000]\n"
+    )
+    spec = importlib.util.spec_from_file_location("gone", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    path.unlink()
+    with pytest.raises(nki.NkiValidationError) as caught:
+        module.outside.trace(X)
+    assert f"{path}:5:" in str(caught.value)
