@@ -642,8 +642,8 @@ class TracedKernel:
             other: a kernel with arguments and results of the same types, in the same order.
             level: the weakest level to try: "bits", "reassociated" or "rounding".
 
-        Returns the strictest level that holds, or the first difference. See `docs/prove.md`. Raises
-        NkiValidationError if one of the kernels has errors.
+        Returns the strictest level that holds, or the first difference. Raises NkiValidationError
+        if one of the kernels has errors.
 
         Example: `assert kernel.trace(x).equivalent(changed.trace(x)).holds("bits")`
         """

@@ -374,7 +374,7 @@ def _recast(x: Words, old: str, new: str) -> Words:
 def _added(x: Words, y: Words, zero: Words) -> Words:
     """Return sums with the same bits: 0 + a differs from a only for a = -0.0.
 
-    The flag in the first lane of a digest a stands for 0 + a. It moves outwards, because
+    The flag in the first lane of a digest a represents 0 + a. It moves outwards, because
     (0 + a) + b and 0 + (a + b) have equal bits for all a and b.
     """
     flags = (x[::LANES] | y[::LANES]) & FLAG

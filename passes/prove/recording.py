@@ -24,7 +24,7 @@ BUDGET = 1 << 30
 
 
 class Shape(Enum):
-    """The elements of the operands that an element of a result is made of."""
+    """The elements of the operands that an element of a result depends on."""
 
     elements = "elements"
     rows = "rows"

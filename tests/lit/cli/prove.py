@@ -17,7 +17,7 @@
 # WRONG-NEXT:  new: 0.25  at {{.*}}prove.py:42
 
 # RUN: nkijit prove %s:narrow -a x=128x512:float32 --element 'y[3, 7]' | filecheck --match-full-lines --check-prefix=ELEMENT %s
-# ELEMENT:y[3, 7]: exp(bfloat16((x[3, 7] - max(x[3, 0:512])) * 0.125))  at {{.*}}prove.py:44
+# ELEMENT:y[3, 7]: exp(bfloat16((x[3, 7] - max(x[3, 0:512])) * 0.125))  at {{.*}}prove.py:45
 # ELEMENT-NEXT:  depends on 512 elements of x
 
 # RUN: not nkijit prove %s:old -a x=128x512:float32 2>&1 | filecheck --check-prefix=ONE %s

@@ -117,6 +117,19 @@ def same_bits(one: Sequence[Any], other: Sequence[Any]) -> bool:
     )
 
 
+def close(one: Sequence[Any], other: Sequence[Any]) -> bool:
+    """True if finite floating-point numbers differ by rounding at most; integers are ignored."""
+    for left, right in zip(one, other, strict=True):
+        if left.dtype.kind in "iub":
+            continue
+        numbers = left.astype(np.float64), right.astype(np.float64)
+        finite = np.isfinite(numbers[0]) & np.isfinite(numbers[1])
+        before, after = (each[finite] for each in numbers)
+        if before.size and np.abs(before - after).max() > 0.05 * max(1.0, np.abs(before).max()):
+            return False
+    return True
+
+
 def _comparable(array: Any) -> Any:
     if array.dtype.kind in "iub":
         return array

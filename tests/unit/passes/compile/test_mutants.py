@@ -20,6 +20,7 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit.dialects.access import AccessPattern
+from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.compile.analyses import ordering as order
 from nkijit.passes.compile.passes import accumulate_in_psum as accumulate
@@ -30,6 +31,8 @@ from nkijit.passes.compile.passes import rename_tiles as rename
 from nkijit.passes.compile.passes import share_loads as share
 from nkijit.passes.compile.passes import share_results
 from nkijit.passes.compile.passes import spread_engines as spread
+from nkijit.passes.compile.pipeline import compiled
+from nkijit.passes.prove.proof import prove
 from nkijit.traced.kernel import TracedKernel
 
 Kernels = Iterator[tuple[TracedKernel, Any]]
@@ -277,5 +280,33 @@ def test_a_mistake_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
             found = True
         monkeypatch.undo()
         if found:
+            return
+    pytest.fail("no kernel shows it")
+
+
+LOWERED_ONLY = frozenset({"tensors at one address"})
+"""Mistakes that only lowering to queues makes visible."""
+ON_DATA = frozenset({"an index of a loop is a constant", "loops run"})
+"""Mistakes in kernels whose loops run as often as data says."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(MUTANTS.keys() - LOWERED_ONLY - ON_DATA))
+def test_a_mistake_is_refuted_without_data(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner, attribute, mistake, kernels = MUTANTS[name]
+    for traced, _ in kernels():
+        own = kernels_of(traced.module)
+        honest = prove(own, [compiled(kernel).kernel for kernel in own], "bits")
+        if honest.unproven is not None:
+            continue
+        assert honest.holds("bits")
+        monkeypatch.setattr(owner, attribute, mistake)
+        try:
+            made = [compiled(kernel).kernel for kernel in own]
+        except Exception:
+            return
+        finally:
+            monkeypatch.undo()
+        if prove(own, made, "bits").difference is not None:
             return
     pytest.fail("no kernel shows it")
