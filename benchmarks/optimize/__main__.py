@@ -80,7 +80,7 @@ def _by_hand(row: Row, folder: Path | None) -> str:
     return _us(kernel.for_target(_TARGET).trace(*args, **row.hand_options).profile().time)
 
 
-def _run(row: Row, kernel: Any, traced: TracedKernel, found: OptimizedKernel) -> str:
+def _run(row: Row, kernel: Any, traced: TracedKernel, found: OptimizedKernel[TracedKernel]) -> str:
     """Run the exported source of a result. Returns its difference from the naive kernel."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "optimized.py"

@@ -60,7 +60,7 @@ def optimize(
         typer.Option("-o", "--output", metavar="FILE.py", help="write the faster kernel as source"),
     ] = None,
 ) -> None:
-    """Search for a faster kernel: changes of `advise`, composed, predicted and proven.
+    """Search for a faster kernel: changes of advise, composed, predicted and proven.
 
     Every version is verified and compared with the original kernel. Without a gain, nothing
     changes. With --resume and --budget 0, the steps of an earlier search are repeated.

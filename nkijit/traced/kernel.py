@@ -607,7 +607,7 @@ class TracedKernel:
         schedule: str = "compiler",
         experiments: int | None = None,
         resume: str | None = None,
-    ) -> OptimizedKernel:
+    ) -> OptimizedKernel[TracedKernel]:
         """Search for a faster version of the kernel; `print` the result for a summary.
 
         Changes of `advice` are composed. Each version is verified, predicted and compared with the
@@ -640,7 +640,10 @@ class TracedKernel:
         options = _prediction_options(constants, True, disable_dge, schedule)
         conditions = self._predictions.conditions(options, iterations)
         limits = Limits(Level(allow), budget, experiments)
-        return optimized(self, conditions, limits, progress, resume)
+        return optimized(
+            *(self, conditions, limits, progress, resume),
+            lambda kernels: TracedKernel(ModuleOp(list(kernels)), kernels=kernels),
+        )
 
     @without_own_frames
     def equivalent(self, other: TracedKernel, level: str = "rounding") -> Proof:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import Generic, Protocol, TypeVar
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -23,14 +24,37 @@ from nkijit.passes.profile.profile import profile_of
 from nkijit.passes.profile.simulate import Progress
 from nkijit.passes.prove.algebra import Level
 from nkijit.passes.transform.unroll import unrolled
-from nkijit.traced.kernel import TracedKernel
 
 
-class OptimizedKernel(ShownAsText):
+class Traced(Protocol):
+    """The parts of a traced kernel that a search needs."""
+
+    @property
+    def name(self) -> str:
+        """The kernel's name."""
+        ...
+
+    def cores(self, schedule: str = "author") -> Sequence[KernelOp]:
+        """Return the IR of each core's program."""
+        ...
+
+
+_TracedT = TypeVar("_TracedT", bound=Traced)
+
+
+class OptimizedKernel(ShownAsText, Generic[_TracedT]):
     """The best version of a kernel that a search has found; `print` it for a summary."""
 
-    def __init__(self, original: TracedKernel, search: Search, allowed: Level):
+    def __init__(
+        self,
+        original: _TracedT,
+        search: Search,
+        allowed: Level,
+        trace_of: Callable[[Sequence[KernelOp]], _TracedT],
+    ):
+        """`trace_of` returns the traced kernel of the programs of all cores."""
         self._original = original
+        self._trace_of = trace_of
         self._search = search
         self.result = Optimized.of(search, allowed)
         """The steps, times and levels."""
@@ -42,12 +66,11 @@ class OptimizedKernel(ShownAsText):
         return str(self.result)
 
     @cached_property
-    def traced(self) -> TracedKernel:
+    def traced(self) -> _TracedT:
         """The best version. It is the original kernel if no change gains."""
         if not self.result.steps:
             return self._original
-        kernels = self._search.best.kernels
-        return TracedKernel(ModuleOp(list(kernels)), kernels=kernels)
+        return self._trace_of(self._search.best.kernels)
 
     def source(self, *, comments: bool = True, loops: bool = True) -> ShownText:
         """Return Python source of the best version, with a comment for each step.
@@ -114,15 +137,16 @@ def _text(kernels: Sequence[KernelOp]) -> str:
 
 @without_collection()
 def optimized(
-    traced: TracedKernel,
+    traced: _TracedT,
     conditions: Conditions,
     limits: Limits,
     progress: Progress | None,
     resume: str | None,
-) -> OptimizedKernel:
+    trace_of: Callable[[Sequence[KernelOp]], _TracedT],
+) -> OptimizedKernel[_TracedT]:
     """Search for a faster version of a verified kernel; see `TracedKernel.optimize`."""
     moves = [] if resume is None else moves_of(resume, traced.name)
     search = Search(traced.cores(), conditions, limits, progress)
     search.apply(moves)
     search.run()
-    return OptimizedKernel(traced, search, limits.allowed)
+    return OptimizedKernel(traced, search, limits.allowed, trace_of)

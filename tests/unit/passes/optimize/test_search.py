@@ -71,7 +71,7 @@ def traced(kernel: Any = softmax) -> TracedKernel:
     return kernel.for_target("trn2").trace(X if kernel is softmax else X[:128])
 
 
-def optimized(allow: str = "reassociated", **more: Any) -> OptimizedKernel:
+def optimized(allow: str = "reassociated", **more: Any) -> OptimizedKernel[TracedKernel]:
     return traced().optimize(allow, 600, **({"experiments": 40} | more))
 
 
