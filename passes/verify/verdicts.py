@@ -145,7 +145,7 @@ class _Writer:
             return f"{attr.name} {content.name}"
         if isinstance(content, (str, int, float, bytes)):
             return f"{attr.name} {content!r}"
-        return str(known)
+        return str(cast(Any, attr))
 
 
 @cache
