@@ -37,7 +37,7 @@
 # SEED: error: --seed needs --record
 
 # RUN: not nkijit report %s:softmax -i x=missing.npy --record -o %t.html 2>&1 | filecheck --check-prefix=MISSING %s && not ls %t.html
-# MISSING: error: -i x=missing.npy: cannot read missing.npy
+# MISSING: error: -i x=missing.npy: no such file: missing.npy
 
 # RUN: not nkijit report %s:softmax -a x=128x64:float32 --record -c 2 -o %t.html 2>&1 | filecheck --check-prefix=CORES %s && not ls %t.html
 # CORES: kernel 'softmax' runs on 2 cores, whose instructions have no order between them
