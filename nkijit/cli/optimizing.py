@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from nkijit.cli.options import Output
+from nkijit.cli.options import WRITTEN, Output
 from nkijit.cli.reports import Model
 from nkijit.cli.selection import Selection
 from nkijit.discovery.errors import UsageError
@@ -58,6 +58,7 @@ def optimize(
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="FILE.py", help="write the faster kernel as source"),
+        WRITTEN,
     ] = None,
 ) -> None:
     """Search for a faster kernel: changes of advise, composed, predicted and proven.
@@ -67,8 +68,8 @@ def optimize(
     """
     if as_json and (diff or explain is not None):
         raise UsageError("--json excludes --diff and --explain")
-    traced = kernels.one()
     earlier = None if resume is None else resume.read_text(encoding="utf-8")
+    traced = kernels.one()
     with progress_bar(f"@{traced.name}") as progress:
         try:
             found = traced.optimize(

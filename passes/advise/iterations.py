@@ -19,8 +19,10 @@ Rows = Sequence[Sequence[NisaOp]]
 
 
 def are_uniform(nest: Nest) -> bool:
-    """Whether all iterations of a loop have the same lines and instruction types."""
-    first, *others = ([(type(op), op.location) for op in flat(i)] for i in nest.iterations)
+    """Whether iterations of a loop have equal lines, instruction types and numbers of operands."""
+    first, *others = (
+        [(type(op), op.location, len(op.operands)) for op in flat(i)] for i in nest.iterations
+    )
     return all(other == first for other in others)
 
 

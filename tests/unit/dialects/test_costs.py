@@ -74,16 +74,19 @@ def test_a_matmul_loads_and_multiplies() -> None:
     assert cycles(body(nl.float32), "trn2") == {"tensor": 4 * 128 + 4 * 512 + 24}
 
 
-@pytest.mark.parametrize("target", ["trn1", "trn2", "trn3"])
-def test_zeros_and_ones_halve_the_passes_of_float32_alone(target: str) -> None:
-    """API reference, nc_matmul: up to twice as fast in float32, no impact on other types."""
+@pytest.mark.parametrize(("target", "halved"), [("trn1", 2), ("trn2", 0), ("trn3", 2)])
+def test_zeros_and_ones_halve_the_passes_of_float32_alone(target: str, halved: int) -> None:
+    """API reference, nc_matmul: up to twice as fast in float32, no impact on other types.
+
+    Busy times of KDA's mamba on trn2: 1.73 us for 512 columns, as without zeros and ones.
+    """
 
     def multiplied(dtype: Any, **hints: bool) -> float:
         body = lambda: nisa.nc_matmul(psum(512), sbuf(128, dtype), sbuf(512, dtype), **hints)  # noqa: E731
         return cycles(body, target)["tensor"]
 
     for hint in ("is_stationary_onezero", "is_moving_onezero"):
-        assert multiplied(nl.float32) - multiplied(nl.float32, **{hint: True}) == 2 * 512
+        assert multiplied(nl.float32) - multiplied(nl.float32, **{hint: True}) == halved * 512
         assert multiplied(nl.bfloat16) == multiplied(nl.bfloat16, **{hint: True})
 
 

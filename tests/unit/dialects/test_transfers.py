@@ -161,8 +161,8 @@ def test_an_engine_moves_eight_partitions(rows: int, engines: int) -> None:
 def test_the_fullest_engine_decides(rows: int) -> None:
     """DMA overview: each engine moves the data of its eight partitions."""
     by_engine = [len(range(first, min(first + 8, rows))) for first in range(0, rows, 8)]
-    one = transfer(load(8192, 1)).engine_ns
-    for made in (transfer(load(8192, rows)), transfer(store(8192, rows))):
+    for moved in (load, store):
+        one, made = transfer(moved(8192, 1)).engine_ns, transfer(moved(8192, rows))
         assert made.engines == len(by_engine)
         assert made.engine_ns == pytest.approx(max(by_engine) * one)
         assert made.engines_ns == pytest.approx(sum(by_engine) * one)

@@ -49,7 +49,7 @@ def failed_assertion() -> None:
         (lambda: target_named("trn9"), "error: unknown platform target 'trn9'"),
         (
             lambda: Path("/none/at/all").read_text(encoding="utf-8"),
-            "error: [Errno 2] No such file or directory",
+            "error: no such folder: /none/at",
         ),
     ],
 )

@@ -60,8 +60,8 @@ def kernel(x, scale=1.0):
         ("x=1 2", "there is more after the value"),
         ("x=", "there is no value"),
         ("x=2j", "'2j' is not a value"),
-        ("x=@nowhere.npy", "cannot read nowhere.npy"),
-        ("x=@nowhere.py:name", "there is no file nowhere.py"),
+        ("x=@nowhere.npy", "no such file: nowhere.npy"),
+        ("x=@nowhere.py:name", "no such file: nowhere.py"),
         ("x=@nowhere", "expected @FILE.npy, or @FILE.py:NAME"),
         ("x=__import__('os')", "is not a value"),
         ("x=" + "-" * 100_000 + "1", "is not a value"),
@@ -160,7 +160,7 @@ def test_arrays_are_read_from_files_only(tmp_path: Path) -> None:
         (str(tmp_path / "fifo"), "is not a regular file"),
         ("/dev/zero", "is not a regular file"),
         (str(tmp_path), "Is a directory"),
-        (str(tmp_path / "none.npy"), "No such file"),
+        (str(tmp_path / "none.npy"), "no such file"),
     ):
         with pytest.raises(UsageError, match=message):
             list(named_arrays([path]))

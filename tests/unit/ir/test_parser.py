@@ -178,7 +178,7 @@ def test_files_that_are_none(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         (fifo, "is not a regular file"),
         (device, "is not a regular file"),
         (tmp_path, "Is a directory"),
-        (tmp_path / "none.mlir", "No such file"),
+        (tmp_path / "none.mlir", "no such file"),
         (latin, "latin.mlir:2:8"),
         (latin, "the text is not UTF-8: invalid continuation byte"),
     ):

@@ -451,7 +451,8 @@ def softmax(x):
 
 
 def test_examples_of_tools_work(tmp_path: Path) -> None:
-    (tmp_path / "kernel.py").write_text(SOFTMAX)
+    for name in ("kernel.py", "faster.py"):
+        (tmp_path / name).write_text(SOFTMAX)
     with Agent(tmp_path) as agent:
         tools = agent.tools()
         for name, tool in tools.items():

@@ -100,8 +100,6 @@ def test_matmuls_with_the_same_stationary_tile_become_one():
     [
         (chunks, (normal(128, 1024), normal(128, 1024), False)),
         (rows_of_pixels, (normal(128, 16, 16), normal(128, 128), False)),
-        (running_sum, (normal(128, 512),)),
-        (factors, (normal(512, 128), normal(512, 1))),
     ],
 )
 def test_results_have_the_same_bits(kernel, args):
