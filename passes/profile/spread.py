@@ -2,7 +2,7 @@
 
 The spreads are fitted to published times of kernels: for 80% of the sources in
 `benchmarks/fidelity`, 80% of the times lie within the spread of their predictions. `make fidelity`
-prints the spreads, and a test compares them with the table in docs/performance.md.
+prints the spreads, and a test compares them with its table.
 """
 
 from __future__ import annotations

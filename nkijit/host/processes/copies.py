@@ -40,7 +40,7 @@ def copies(count: int, rest: float) -> list[Serving]:
         count: the number of copies.
         rest: the idle time after which a copy ends, in seconds.
     """
-    if not can_copy():
+    if sys.platform != "linux" or not can_copy():
         return []
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):  # a stream may be closed, or be an object of the user
@@ -75,6 +75,7 @@ def _run(tasks: int, results: int, unused: Sequence[int], rest: float) -> NoRetu
         unused: descriptors of the parent process.
         rest: see `copies`.
     """
+    assert sys.platform == "linux"
     try:
         os.setpgid(0, 0)
         for number in (signal.SIGTERM, signal.SIGHUP):
@@ -99,6 +100,7 @@ class _Copy:
         self._lock = threading.Lock()
 
     def poll(self) -> int | None:
+        assert sys.platform == "linux"
         with self._lock:
             if self._code is None:
                 try:
@@ -118,5 +120,6 @@ class _Copy:
         return code
 
     def kill(self) -> None:
+        assert sys.platform == "linux"
         with suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)

@@ -5,7 +5,7 @@ in program order: each goes to the engine that, by the cost model, would finish 
 waits.
 
 On NeuronCore-v2, copies and `tensor_scalar` move; on newer generations, only copies out of PSUM.
-The source is published profiles of kernels (docs/compiler.md). No profile shows moves to GpSimd.
+The source is published profiles of kernels. No profile shows moves to GpSimd.
 
 An instruction does not move to an engine on which it breaks a rule.
 """
