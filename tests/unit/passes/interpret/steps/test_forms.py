@@ -24,9 +24,13 @@ from nkijit.passes.interpret.records.errors import InterpretationError
 from nkijit.passes.interpret.records.records import (
     AccumulatorUse,
     Chain,
+    Chosen,
     Computed,
     Destination,
+    Drawn,
     Gather,
+    Generated,
+    Loaded,
     Matmul,
     Meets,
     Opaque,
@@ -38,7 +42,11 @@ from nkijit.passes.interpret.steps import forms
 LEFT_OUT: dict[type[Any], str] = {
     Opaque: "step",
     Computed: "function",
+    Chosen: "on_false",
+    Drawn: "state",
     Gather: "check",
+    Generated: "values",
+    Loaded: "convert",
     Meets: "drive",
     Transpose: "valid",
 }
