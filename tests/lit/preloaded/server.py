@@ -3,7 +3,7 @@
 A tool takes a second to import xDSL and to declare the instructions. A test runs several tools, so
 this is most of the tests' time. Otherwise a tool behaves as if it was started: it runs its script,
 with the arguments, the folder, the environment and the files of the client, and ends in the same
-way. Modules that some commands import later (lowering, interpreters, pages) are not preloaded.
+way. Modules that only some commands import (lowering, interpreters, pages) are not preloaded.
 """
 
 from __future__ import annotations
@@ -171,12 +171,17 @@ def _text(
 
 
 def _preload() -> None:
-    """Import the modules that all commands import."""
+    """Import the modules that most commands import, also those that they import when needed."""
     import filecheck.main  # noqa: F401
     import rich.console  # noqa: F401
     import typer  # noqa: F401
 
+    import nkijit.classic  # noqa: F401
     import nkijit.cli.opt  # noqa: F401
+    import nkijit.isa  # noqa: F401
+    import nkijit.language  # noqa: F401
+    import nkijit.passes.verify.passes  # noqa: F401
+    import nkijit.traced.kernel  # noqa: F401
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ from support.random_kernels import PARTS
 
 from nkijit.dialects.nki.kernel import kernels_of
 from nkijit.passes.verify.passes import find_all, with_advice
-from nkijit.traced import findings
 
 
 @pytest.mark.parametrize("name", sorted(PARTS))
@@ -26,7 +25,7 @@ def test_verified_kernels_are_not_checked_again(monkeypatch: pytest.MonkeyPatch)
         calls.append(options["advise"])
         return find_all(*args, **options)  # pyright: ignore[reportArgumentType]
 
-    monkeypatch.setattr(findings, "find_all", counted)
+    monkeypatch.setattr("nkijit.passes.verify.passes.find_all", counted)
     verified_first = random_kernel(Random("elementwise 1"), "elementwise").trace()
     verified_first.verify()
     shown = list(map(str, verified_first.diagnostics))
