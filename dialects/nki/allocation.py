@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import prod
 from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import (
     UNKNOWN_LOC,
     DenseArrayBase,
+    IntegerType,
     LocationAttr,
     NoneAttr,
     StringAttr,
@@ -57,6 +59,12 @@ _ADDRESS = IntegersKind(required=False)
 
 
 @with_direct_accessors
+@lru_cache(1 << 14)
+def _address_attribute(*address: int) -> DenseArrayBase[IntegerType]:
+    """Return an address as an attribute; tiles of a large kernel share few thousand addresses."""
+    return DenseArrayBase.from_list(i64, address)
+
+
 @irdl_op_definition
 class AllocOp(IRDLOperation):
     """Allocate a tile or an HBM tensor (`nl.ndarray`). Its contents are undefined.
@@ -85,7 +93,7 @@ class AllocOp(IRDLOperation):
         if name is not None:
             properties["name"] = StringAttr(name)
         if address is not None:
-            properties["address"] = DenseArrayBase.from_list(i64, address)
+            properties["address"] = _address_attribute(*address)
         return created(AllocOp, (), (memref,), properties, location)
 
     @property
