@@ -58,13 +58,13 @@ MASKED = "masked"
 _ADDRESS = IntegersKind(required=False)
 
 
-@with_direct_accessors
 @lru_cache(1 << 14)
 def _address_attribute(*address: int) -> DenseArrayBase[IntegerType]:
     """Return an address as an attribute; tiles of a large kernel share few thousand addresses."""
     return DenseArrayBase.from_list(i64, address)
 
 
+@with_direct_accessors
 @irdl_op_definition
 class AllocOp(IRDLOperation):
     """Allocate a tile or an HBM tensor (`nl.ndarray`). Its contents are undefined.
