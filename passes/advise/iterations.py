@@ -8,11 +8,13 @@ from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.declare.operation import NisaOp, scalar_constant
 from nkijit.dialects.nki.allocation import AllocOp
+from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.passes.advise.edit import NotPossibleError
 from nkijit.passes.advise.facts import Facts
-from nkijit.passes.advise.nests import Nest, flat
+from nkijit.passes.advise.nests import Nest, flat, rearrange
+from nkijit.passes.compile.passes.rename_tiles import rename_tiles
 
 Rows = Sequence[Sequence[NisaOp]]
 """The instructions of each of several iterations."""
@@ -31,6 +33,31 @@ def in_step(groups: Sequence[Sequence[Sequence[int]]]) -> Iterator[int]:
     for group in groups:
         for column in zip(*group, strict=True):
             yield from column
+
+
+def put_in_step(
+    kernel: KernelOp,
+    ops: Sequence[NisaOp],
+    grouped: Sequence[Sequence[Sequence[Sequence[int]]]],
+    *,
+    renames: bool,
+) -> Facts:
+    """Reorder a kernel so that merged iterations run in lockstep; return its facts afterwards.
+
+    Args:
+        kernel: to change.
+        ops: its instructions.
+        grouped: the instruction numbers by loop, by group of merged iterations, and by iteration.
+        renames: give tiles that iterations overwrite a tile of their own first.
+    """
+    if renames:
+        used = (ops[n] for groups in grouped for group in groups for row in group for n in row)
+        touched = {base_of(value).owner for op in used for value in op.operands}
+        rename_tiles(kernel, only={b for b in touched if isinstance(b, Operation)})
+    for groups in grouped:
+        old = [n for group in groups for row in group for n in row]
+        rearrange([ops[n] for n in old], [n - old[0] for n in in_step(groups)])
+    return Facts(kernel)
 
 
 def operands(column: Sequence[NisaOp]) -> Iterator[Sequence[SSAValue]]:

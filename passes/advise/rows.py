@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from xdsl.dialects.builtin import LocationAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.declare.operation import NisaOp
@@ -40,12 +40,12 @@ from nkijit.passes.advise.iterations import (
     in_step,
     operands,
     own_tiles,
+    put_in_step,
 )
 from nkijit.passes.advise.kinds import LONGER_ROWS
 from nkijit.passes.advise.loops import loops_around
-from nkijit.passes.advise.nests import Nest, Order, flat, levels_to, rearrange
+from nkijit.passes.advise.nests import Nest, Order, flat, levels_to
 from nkijit.passes.advise.proposal import Proposal
-from nkijit.passes.compile.passes.rename_tiles import rename_tiles
 
 _MOST = (32, 8, 4, 2)
 """The numbers of iterations that are merged into one."""
@@ -255,16 +255,9 @@ class _Merge:
     renames: bool
 
     def __call__(self, edit: Edit) -> None:
-        ops = Facts(edit.kernel).instructions
         grouped = self.plan.grouped
-        if self.renames:
-            used = (ops[n] for groups in grouped for group in groups for row in group for n in row)
-            touched = {base_of(value).owner for op in used for value in op.operands}
-            rename_tiles(edit.kernel, only={b for b in touched if isinstance(b, Operation)})
-        for groups in grouped:
-            old = [n for group in groups for row in group for n in row]
-            rearrange([ops[n] for n in old], [n - old[0] for n in in_step(groups)])
-        facts = Facts(edit.kernel)
+        ops = Facts(edit.kernel).instructions
+        facts = put_in_step(edit.kernel, ops, grouped, renames=self.renames)
         for groups in grouped:
             for group in groups:
                 if len(group) > 1:
