@@ -42,9 +42,8 @@ def remembered(
     kernels: Sequence[KernelOp], verify: Callable[[], list[Diagnostic]]
 ) -> list[Diagnostic]:
     """Return `verify()`, without the call if it is known to find nothing in these programs."""
-    count = sum(1 for kernel in kernels for _ in all_in(kernel))
     known = DiskCache.of_environment(CACHE_VARIABLE, "verdicts")
-    if count < LEAST_OPERATIONS or not known.enabled:
+    if not known.enabled or sum(1 for k in kernels for _ in all_in(k)) < LEAST_OPERATIONS:
         return verify()
     name = digest_of(kernels)
     if known.load(name) is not None:
