@@ -74,7 +74,7 @@ COMMANDS = {
     ),
     "diff": (
         "reports:diff",
-        "Compare two kernels: instructions, IR, memory, predicted time.",
+        "Compare two kernels: terms of results, instructions, IR, memory, predicted time.",
     ),
     "report": (
         "reports:report",

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from nkijit.cli.options import Output
-from nkijit.cli.selection import File, Tracing
+from nkijit.cli.selection import File, Other, Tracing
 from nkijit.discovery.errors import UsageError
 from nkijit.host.terminal import waiting
 from nkijit.passes.prove.algebra import Level
@@ -27,6 +27,7 @@ def prove(
     ] = "",
     *,
     tracing: Tracing,
+    other: Other,
     level: Annotated[
         Level, typer.Option("--level", help="the weakest level that counts as equal")
     ] = Level.rounding,
@@ -52,9 +53,12 @@ def prove(
     if element is not None:
         output.write("".join(_terms(file, tracing, element) for file in (old, new) if file))
         return
-    if not new:
-        raise UsageError("prove compares two kernels: nkijit prove OLD NEW; or give --element")
-    pair = [tracing.of(file).one() for file in (old, new)]
+    if not new and not other.other_arg:
+        raise UsageError(
+            "prove compares two kernels: nkijit prove OLD NEW; or one kernel with other arguments: "
+            "-b NAME=VALUE; or give --element"
+        )
+    pair = [tracing.of(old).one(), other.of(new or old, tracing).one()]
     with waiting("comparing terms"):
         proof = pair[0].equivalent(pair[1], level.value)
     output.write(proof.to_json() if as_json else f"{proof}\n")
