@@ -1,6 +1,7 @@
 """Run tests of a checkout of aws-neuron/nki-library: `python -m benchmarks.nkilib PATH [OPTIONS]`.
 
-Prints the time of each step per kernel. OPTIONS are pytest's, e.g. `-m fast -k cumsum`.
+Prints the time of each step per kernel. OPTIONS are pytest's, e.g. `-m fast -k cumsum`, and
+`--per-file N` for a sample.
 """
 
 from __future__ import annotations

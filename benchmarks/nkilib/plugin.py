@@ -13,6 +13,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,26 @@ def _test() -> str:
 def _append(row: Row) -> None:
     with Path(os.environ[ROWS]).open("a", encoding="utf-8") as file:
         file.write(json.dumps(dataclasses.asdict(row)) + "\n")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option for a sample of the tests."""
+    text = "run only N tests of each file, spread evenly over the file"
+    parser.addoption("--per-file", type=int, metavar="N", help=text)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Reduce the tests to a sample."""
+    most: int | None = config.getoption("--per-file")
+    if most is None:
+        return
+    sample: list[pytest.Item] = []
+    for _, group in groupby(items, key=lambda item: item.path):
+        tests = list(group)
+        count = min(most, len(tests))
+        sample += [tests[number * len(tests) // count] for number in range(count)]
+    items[:] = sample
 
 
 @pytest.hookimpl(tryfirst=True)

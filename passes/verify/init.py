@@ -39,7 +39,7 @@ def check_init(kernels: Sequence[KernelOp]) -> Iterator[Diagnostic]:
     """
     if check_launch(kernels):
         return  # the shared tensors of programs that differ cannot be matched
-    unsettled = {tensor for kernel in kernels for tensor in data_flow(kernel).unsettled}
+    unsettled = [tensor for kernel in kernels for tensor in data_flow(kernel).unsettled]
     if not unsettled:
         return
     partly: list[Read] = []

@@ -25,7 +25,7 @@ from nkijit.dialects.nisa.accumulation import Accumulation, accumulation_of
 from nkijit.dialects.nisa.movement import MemsetOp
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.dialects.nki.views import ViewOp
+from nkijit.dialects.nki.views import ViewOp, uses_of
 from nkijit.dialects.rule_texts.dataflow import (
     PSUM_ACCUMULATE,
     PSUM_INTERLEAVED,
@@ -166,15 +166,12 @@ class _Reader:
 
     def _add(self, value: SSAValue, number: int, alloc: AllocOp) -> None:
         self._tiles[id(value)] = self._tile(value, number, alloc)
-        # xDSL's own iterator over uses takes three times as long.
-        use = value.first_use
-        while use is not None:
-            user = use._operation  # pyright: ignore[reportPrivateUsage]
+        for use in uses_of(value):
+            user = use.operation
             if type(user) is not ViewOp:
                 self.touching.add(id(user))
-            elif use._index == 0:  # pyright: ignore[reportPrivateUsage]
+            elif use.index == 0:
                 self._add(user.result, number, alloc)
-            use = use._next_use  # pyright: ignore[reportPrivateUsage]
 
     def _tile(self, value: SSAValue, number: int, alloc: AllocOp) -> _Tile:
         address = alloc.fixed_address

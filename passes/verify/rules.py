@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from nkijit.dialects.declare.accessors import operand_tuple
 from nkijit.dialects.declare.operation import NisaOp, form_key, is_instruction
@@ -16,7 +16,7 @@ from nkijit.dialects.nisa.universal_rules import all_rules_of
 from nkijit.dialects.nki import WITH_RULES
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp, ReturnOp
-from nkijit.dialects.nki.views import ViewOp, access_of, base_of, fixed_address_of, index_of
+from nkijit.dialects.nki.views import ViewOp, access_of, base_of, fixed_address_of
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.dialects.walks import found_once
 from nkijit.passes.analysis.bytes.rows import start_of
@@ -95,7 +95,7 @@ class _Forms:
         """The numbers of on-chip tiles without an index.
 
         Keys: `id` of the tile's type, `id` of the allocation's type, whether the tile is the
-        allocation, its fixed address or None.
+        allocation, the key of its address.
         """
 
     def exact_key(self, op: Operation) -> tuple[object, ...] | None:
@@ -104,7 +104,7 @@ class _Forms:
         None for operations without `by_offset` rules, for which `key` is exact.
         """
         if type(op) is AllocOp:
-            return AllocOp, id(op.results[0].type), op.fixed_address
+            return AllocOp, id(op.results[0].type), _address_key(op)
         if type(op) is ViewOp:
             operands = operand_tuple(op)
             if len(operands) == 1:
@@ -164,10 +164,14 @@ class _Forms:
         """
         if not is_tile(value):
             return id(value), id(value), 0
-        base, index, owner = base_of(value), index_of(value), value.owner
+        owner = value.owner
+        if type(owner) is not ViewOp:
+            return self._place(value, value), id(value), 0
+        base, *indices = operand_tuple(owner)
         place = self._place(value, base)
-        if index is None or not isinstance(owner, ViewOp):
+        if not indices:
             return place, id(base), 0
+        (index,) = indices
         access = access_of(value)
         of_index = self._place(index, base_of(index)) if is_tile(index) else id(index.type)
         limits = [id(attr) for name, attr in owner.properties.items() if name in _LIMITS]
@@ -183,19 +187,17 @@ class _Forms:
         tile = info_of(value)
         if not tile.region.on_chip:
             return self._type(value)
-        address = fixed_address_of(value)
         if tile.indirection is not None:
-            return self._number(self._form(value, base, address))
-        key = id(value.type), id(base.type), value is base, address
+            return self._number(self._form(value, base))
+        key = id(value.type), id(base.type), value is base, _address_key(base.owner)
         number = self._places.get(key)
         if number is None:
-            number = self._places[key] = self._number(self._form(value, base, address))
+            number = self._places[key] = self._number(self._form(value, base))
         return number
 
-    def _form(
-        self, value: SSAValue, base: SSAValue, address: tuple[int, int] | None
-    ) -> tuple[object, ...]:
+    def _form(self, value: SSAValue, base: SSAValue) -> tuple[object, ...]:
         """Return those properties of an on-chip tile that rules may depend on."""
+        address = fixed_address_of(value)
         partition, byte = (0, 0) if base is value else start_of(value, access_of(value))
         form = (self._type(value), partition, address and address[0])
         if info_of(value).region is MemoryRegion.psum:
@@ -203,6 +205,12 @@ class _Forms:
             byte += 0 if address is None else address[1]
             form = (*form, byte % self._target.psum_bank_bytes, id(base.type))
         return form
+
+
+def _address_key(owner: Operation | Block) -> int | None:
+    """Return the `id` of the attribute with an allocation's fixed address; None without one."""
+    address = owner.properties.get("address") if type(owner) is AllocOp else None
+    return None if address is None else id(address)
 
 
 def _findings(op: Operation, rules: tuple[Rule, ...], target: Target) -> Iterable[Diagnostic]:

@@ -84,12 +84,12 @@ class DataFlow:
         return [each.number for held in self._accumulated.values() for each in held]
 
     @property
-    def unsettled(self) -> set[int]:
-        """The `id` of each tensor of which an operation may read unwritten bytes.
+    def unsettled(self) -> list[SSAValue]:
+        """The tensors of which an operation may read unwritten bytes.
 
         All reads of any other allocation are reads of bytes that the program has certainly written.
         """
-        return set(self._unsettled)
+        return list(self._unsettled.values())
 
     def _unsettle(self, value: SSAValue) -> None:
         """Add a tensor to `unsettled`, except arguments and constants that views stay within."""

@@ -35,8 +35,8 @@ from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp, ReturnOp
 from nkijit.dialects.nki.views import ViewOp, base_of
 from nkijit.dialects.tiles import TileInfo, info_of
 from nkijit.dialects.walks import directly_in, found_once
-from nkijit.passes.analysis.writes.written import CoreWrites, Verdict
-from nkijit.passes.analysis.writes.written_tensors import Memories, WrittenTensor
+from nkijit.passes.analysis.writes.written import CoreWrites, Tracked, Verdict
+from nkijit.passes.analysis.writes.written_tensors import Memories
 from nkijit.passes.diagnostics.fields import ShownFields
 
 DeviceLoop = ForOp | WhileOp
@@ -257,17 +257,13 @@ class _Iteration(CoreWrites):
 
     def __init__(self, kernel: KernelOp, memories: Memories, used_before: dict[SSAValue, bool]):
         """Start an iteration. `used_before`: whether each allocation was accessed before."""
-        super().__init__(kernel, memories)
+        super().__init__(kernel, memories, tracked=Tracked.of(used_before))
         self._used_before = used_before
         self._target = kernel.target
 
     def reads(self, op: Operation, effect: Effect) -> bool:
         """Whether an effect reads a tile; partial writes and accumulation count as reads."""
         return _reads(op, effect, self._used_before[base_of(effect.value)], self._target)
-
-    def tensor_of(self, value: SSAValue) -> WrittenTensor | None:
-        """Return the tensor of a tile; None if it is not among the loop's allocations."""
-        return super().tensor_of(value) if base_of(value) in self._used_before else None
 
 
 def _carried(
@@ -282,16 +278,21 @@ def _carried(
 
 def _first_access(op: Operation, live: LiveRange, used_before: bool, target: Target) -> _First:
     """Return the access of an operation to an allocation; `used_before`: see `_Iteration`."""
-    touched = [effect for effect in effects(op) if base_of(effect.value) is live.result]
-    if any(_reads(op, effect, used_before, target) for effect in touched):
-        return _First.reads
-    whole = any(is_whole(effect.value, live.tile) for effect in touched)
-    return _First.overwrites if whole else _First.unknown
+    first = _First.unknown
+    for effect in effects(op):
+        if base_of(effect.value) is live.result:
+            if _reads(op, effect, used_before, target):
+                return _First.reads
+            if is_whole(effect.value, live.tile):
+                first = _First.overwrites
+    return first
 
 
 def is_whole(value: SSAValue, allocation: TileInfo) -> bool:
     """Whether a tile covers its whole allocation."""
     tile = info_of(value)
+    if tile is allocation:
+        return True
     distinct = all(s != 0 or n == 1 for s, n in zip(tile.strides, tile.shape, strict=True))
     same = tile.size * tile.dtype.bits == allocation.size * allocation.dtype.bits
     return tile.indirection is None and distinct and same

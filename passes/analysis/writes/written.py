@@ -7,7 +7,7 @@ both types.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import ClassVar
@@ -33,6 +33,7 @@ from nkijit.dialects.nki.views import (
     base_of,
     index_of,
     leaves_its_tensor,
+    uses_of,
     views_of,
 )
 from nkijit.dialects.walks import directly_in, operations
@@ -83,7 +84,7 @@ def reads_of(
     *,
     known: bool = False,
     regions: bool = True,
-    tensors: Container[int] | None = None,
+    tensors: Collection[SSAValue] | None = None,
 ) -> Iterator[Read]:
     """Yield the reads of a launch, core by core, that may read unwritten elements.
 
@@ -94,9 +95,14 @@ def reads_of(
         kernels: the programs of the launch, one per core.
         known: also yield the reads of tiles that are certainly written.
         regions: compute `Read.missing` for all reads, not only for results.
-        tensors: the `id` of each allocation and argument to check; None for all.
+        tensors: the allocations and arguments to check; None for all.
     """
-    cores = [_Core(kernel, known, regions, tensors) for kernel in kernels]
+    tracked = (
+        None
+        if tensors is None
+        else Tracked.of([*tensors, *(base for kernel in kernels for base in _shared(kernel))])
+    )
+    cores = [_Core(kernel, known, regions, tracked) for kernel in kernels]
     _introduce(cores)
     for core in cores:
         core.look_beyond()
@@ -121,6 +127,33 @@ def _introduce(cores: Sequence[_Core]) -> None:
         memory.names = tuple(tensor.base for tensor in tensors)
         for tensor in tensors:
             tensor.memory = memory
+
+
+@dataclass(frozen=True, slots=True)
+class Tracked:
+    """The tensors that a walk tracks, and the operations that it needs to visit for that."""
+
+    tensors: set[int]
+    """The `id` of each allocation and argument."""
+    ops: set[int]
+    """The `id` of each operation that uses one of the tensors, or an index into one of them."""
+
+    @staticmethod
+    def of(bases: Iterable[SSAValue]) -> Tracked:
+        """Return what a walk needs to track some allocations and arguments."""
+        pending = list(bases)
+        tensors, reached, ops = set(map(id, pending)), set[int](), set[int]()
+        while pending:
+            base = pending.pop()
+            if id(base) in reached:
+                continue
+            reached.add(id(base))
+            for value in (base, *views_of(base)):
+                index = index_of(value)
+                if index is not None:
+                    pending.append(base_of(index))
+                ops.update([id(use.operation) for use in uses_of(value)])
+        return Tracked(tensors, ops)
 
 
 @dataclass(slots=True)
@@ -151,12 +184,12 @@ class CoreWrites:
         *,
         known: bool = False,
         regions: bool = True,
-        tensors: Container[int] | None = None,
+        tracked: Tracked | None = None,
     ):
         self._known = known
         self._regions = regions
-        self._wanted = tensors
-        """The `id` of each tensor to track; None for all."""
+        self._tracked = tracked
+        """The tensors to track; None for all."""
         self._kernel = kernel
         self._ranges = Ranges(kernel)
         self._memories = memories or Memories()
@@ -174,9 +207,12 @@ class CoreWrites:
 
     def walk(self, ops: Iterable[Operation], scope: Scope | None) -> Iterator[Read]:
         """Continue the walk with some operations, and yield their reads."""
+        needed = None if self._tracked is None else self._tracked.ops
         for op in ops:
             kind = type(op)
             if kind in DECLARATIONS:
+                continue
+            if needed is not None and not op.regions and id(op) not in needed:
                 continue
             if is_instruction(op) or kind is DevicePrintOp:
                 if kind is not CoreBarrierOp:
@@ -311,7 +347,7 @@ class CoreWrites:
     def tensor_of(self, value: SSAValue) -> WrittenTensor | None:
         """Return the tensor of a tile; None for arguments and constants that are not tracked."""
         base = base_of(value)
-        if self._wanted is not None and id(base) not in self._wanted:
+        if self._tracked is not None and id(base) not in self._tracked.tensors:
             return None
         if type(base.owner) is not AllocOp:
             return self._tensors.get(id(base))
@@ -327,16 +363,10 @@ class CoreWrites:
 class _Core(CoreWrites):
     """A core of a launch. The cores share memory and synchronise."""
 
-    def __init__(
-        self, kernel: KernelOp, known: bool, regions: bool, tensors: Container[int] | None
-    ):
-        super().__init__(kernel, known=known, regions=regions, tensors=tensors)
+    def __init__(self, kernel: KernelOp, known: bool, regions: bool, tracked: Tracked | None):
+        super().__init__(kernel, known=known, regions=regions, tracked=tracked)
         several = kernel.core[1] > 1
-        self.shared = (
-            [self._tensor(base) for base in shared_tensors(kernel)[len(kernel.arguments) :]]
-            if several
-            else []
-        )
+        self.shared = [self._tensor(base) for base in _shared(kernel)]
         """The core's tensors in shared HBM, in an order that is equal on all cores."""
         self.meetings = 0
         """The number of synchronisations with other cores before the first one in a loop."""
@@ -361,8 +391,10 @@ class _Core(CoreWrites):
     def phases(self, meetings: int) -> list[list[Operation]]:
         """Split the operations into phases at the first `meetings` synchronisations of cores."""
         found: list[list[Operation]] = [[]]
+        needed = None if self._tracked is None else self._tracked.ops
         for op in directly_in(self._kernel.body.block):
-            found[-1].append(op)
+            if needed is None or op.regions or id(op) in needed:
+                found[-1].append(op)
             if type(op) in _MEETINGS and len(found) <= meetings:
                 found.append([])
         return found
@@ -390,6 +422,11 @@ class _Core(CoreWrites):
         # A trace that ended with an error has no results.
         if isinstance(last, ReturnOp):
             yield from self._visit(last, None)
+
+
+def _shared(kernel: KernelOp) -> Sequence[SSAValue]:
+    """Return a program's allocations in shared HBM, in an order that is equal on all cores."""
+    return shared_tensors(kernel)[len(kernel.arguments) :] if kernel.core[1] > 1 else ()
 
 
 def _inside(op: Operation) -> list[Operation]:

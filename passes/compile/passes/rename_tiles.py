@@ -29,7 +29,7 @@ from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nisa.accumulation import Accumulation, accumulation_of
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.dialects.nki.views import ViewOp, base_of, reach_of, views_of
+from nkijit.dialects.nki.views import ViewOp, base_of, reach_of, uses_of, views_of
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.bytes.footprints import Cells, Extent, FewCells, Marks, cut, extent_of
 from nkijit.passes.compile.analyses.accesses import Access
@@ -100,14 +100,11 @@ def _accesses(base: SSAValue, touched: Sequence[Access], target: Target) -> list
     """Return the accesses to a tensor in program order; None if it must not be split."""
     users: set[int] = set()
     for value in (base, *views_of(base)):
-        use = value.first_use
-        while use is not None:
-            user = use.operation
-            if type(user) is not ViewOp:
-                users.add(id(user))
+        for use in uses_of(value):
+            if type(use.operation) is not ViewOp:
+                users.add(id(use.operation))
             elif use.index != 0:
                 return None  # it is the index of an indirect access
-            use = use._next_use  # pyright: ignore[reportPrivateUsage]
     block = touched[0].op.parent
     if len(users) != len(touched) or any(access.op.parent is not block for access in touched):
         return None
