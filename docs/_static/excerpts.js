@@ -10,7 +10,7 @@
     return sections[anchor ?? ""] ?? sections[""];
   };
   const add = (item) => {
-    const link = item.querySelector?.("a");
+    const link = item.tagName === "LI" && item.querySelector("a");
     const text = link && !item.querySelector(".excerpt") && excerpt(link);
     if (!text) return;
     const paragraph = item.appendChild(document.createElement("p"));

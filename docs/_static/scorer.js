@@ -1,10 +1,11 @@
-// Scores of search results, highest first: pages of instructions before those of collectives,
-// both before pages that have the word in their title, and files of the repository last.
+// Scores of search results, highest first: instructions whose name has the query, collectives whose
+// name has it, everything else as Sphinx scores it, and files of the repository last.
 var Scorer = {
-  score: ([docname, _title, _anchor, _descr, score]) => {
-    const named = score >= Scorer.partialTitle;
-    if (docname.startsWith("reference/instructions/nisa.")) return score + (named ? 12 : 1);
-    if (docname.startsWith("reference/instructions/ncc.")) return score + (named ? 10 : 0);
+  score: ([docname, title, _anchor, _descr, score]) => {
+    const query = new URLSearchParams(location.search).get("q") ?? "";
+    const named = query && title.toLowerCase().includes(query.toLowerCase().trim());
+    if (docname.startsWith("reference/instructions/nisa.")) return score + (named ? 20 : 1);
+    if (docname.startsWith("reference/instructions/ncc.")) return score + (named ? 15 : 0);
     return docname.startsWith("source/") ? score - 4 : score;
   },
   objNameMatch: 11,
