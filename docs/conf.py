@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from docs._site import ROOT
+from docs._site.excerpts import write_excerpts
 from docs._site.highlight import MlirLexer
 from nkijit.version import __version__
 
@@ -31,9 +33,11 @@ html_theme = "pydata_sphinx_theme"
 html_title = "nkijit"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_favicon = "_static/favicon.svg"
+html_search_scorer = str(ROOT / "docs" / "_static" / "scorer.js")
 html_show_sourcelink = False
 html_copy_source = False
-# Summaries would read other pages from disk, which browsers forbid.
+# Summaries would read other pages from disk, which browsers forbid; `excerpts.js` adds them.
 html_show_search_summary = False
 html_theme_options = {
     "logo": {"text": "nkijit"},
@@ -62,3 +66,11 @@ copybutton_prompt_is_regexp = True
 def setup(app: Any) -> None:
     """Extend Sphinx before the build."""
     app.add_lexer("mlir", MlirLexer)
+    app.connect("build-finished", write_excerpts)
+    app.connect("html-page-context", _scripts_of_search)
+
+
+def _scripts_of_search(app: Any, page: str, *_context: object) -> None:
+    if page == "search":
+        app.add_js_file("search-texts.js", loading_method="defer", priority=900)
+        app.add_js_file("excerpts.js", loading_method="defer", priority=901)

@@ -22,11 +22,11 @@ from nkijit.passes.lower.program import Program
 
 _LOWERING = ", ".join(step.lowering.name for step in LOWERING)
 
-
-_ORDER = (
-    "order of the author; `nkijit profile` and `report` predict the compiler's: --schedule compiler"
-)
+_ORDER = "order of the author; `nkijit profile` and `report` predict the compiler's"
+_LISTED = f"{_ORDER}: --schedule compiler"
 """The first line of a listing in the author's order."""
+_LOWERED = f"// {_ORDER}, `nkijit list --schedule compiler` lists it"
+"""The first line of a lowered kernel."""
 
 
 def list_(
@@ -49,7 +49,7 @@ def list_(
     with waiting("writing the listing"):
         text = listing_json(programs) if as_json else "\n".join(map(listing, programs))
     if lowered and schedule is Schedule.author and not as_json:
-        text = f"{_ORDER}\n{text}"
+        text = f"{_LISTED}\n{text}"
     output.write(text)
 
 
@@ -71,6 +71,7 @@ def lower(
     Use --locations to include the source lines of instructions.
     """
     module = _lowerable(kernels)
+    is_kernel = any(isinstance(op, KernelOp) for op in module.body.ops)
     steps = run_lowering(module, stop_after)
     with waiting("lowering"):
         dumps = [
@@ -78,7 +79,7 @@ def lower(
             for step in steps
         ]
         text = "\n".join(dumps) if dump_after_all else ir_text_of(module, locations=locations)
-    output.write(text)
+    output.write(f"{_LOWERED}\n{text}" if is_kernel else text)
 
 
 def _lowerable(kernels: Selection) -> ModuleOp:

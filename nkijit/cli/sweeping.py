@@ -77,7 +77,8 @@ class Computing:
         typer.Option(
             "--scheduler",
             metavar="ADDRESS",
-            help="predict variants on the workers of a Dask scheduler: tcp://10.0.0.1:8786",
+            help="predict variants on the workers of a Dask scheduler: tcp://10.0.0.1:8786, or the "
+            "file of its --scheduler-file: scheduler.json",
         ),
     ] = None
     timeout: Annotated[

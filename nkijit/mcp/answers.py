@@ -307,12 +307,13 @@ def diff(first: Question, second: Question, schedule: str, page: Page) -> Answer
     """Compare two kernels."""
     one, other = first.traced(), second.traced()
     names = (f"{first.path}:{one.name}", f"{second.path}:{other.name}")
+    proof = one.equivalent(other)
     counts = counts_text(one.programs(schedule=schedule), other.programs(schedule=schedule), names)
     changed = ir_text(one.text(rolled=True), other.text(rolled=True), names)
     before, now = one.profile(schedule=schedule), other.profile(schedule=schedule)
     part = page.of_text(
         outputs.Difference,
-        f"{counts}\n{changed}\n{profiles_text(now, before, ('second', 'first'))}",
+        f"{proof}\n{counts}\n{changed}\n{profiles_text(now, before, ('second', 'first'))}",
         first_time=before.time,
         second_time=now.time,
         first_instructions=before.instructions,

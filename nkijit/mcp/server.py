@@ -294,7 +294,7 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         first: FirstLine = 1,
         limit: LineLimit = 200,
     ) -> Annotated[CallToolResult, form(outputs.Difference)]:
-        """Compare two kernels: instructions, IR, memory, predicted time."""
+        """Compare two kernels: terms of results, instructions, IR, memory, predicted time."""
         one = _question(first_file, first_source, kernel, arguments, target, cores)
         others = arguments if second_arguments is None else second_arguments
         other = _question(second_file, second_source, kernel, others, target, cores)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
+import json
 import platform
 import sys
 import warnings
@@ -14,8 +15,10 @@ from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from typing import Any
 
+from nkijit.host.missing_files import missing_file
 from nkijit.sweeps.children import in_child
 from nkijit.sweeps.payload import MissingDependencyError
 from nkijit.sweeps.pool import ExecutorError, Workers
@@ -41,7 +44,8 @@ def workers_of_dask(scheduler: Any, count: int | None, timeout: float | None) ->
     """Provide the workers of a scheduler.
 
     Args:
-        scheduler: the scheduler's address, or the executor of a client.
+        scheduler: the scheduler's address, the path of the file that Dask's `--scheduler-file`
+            writes (`*.json`), or the executor of a client.
         count: the number of concurrent tasks.
         timeout: the time limit of a task, in seconds.
 
@@ -80,6 +84,7 @@ def workers_of_dask(scheduler: Any, count: int | None, timeout: float | None) ->
 
 @contextmanager
 def _client(address: str) -> Generator[Any]:
+    address = _address(address)
     try:
         distributed: Any = importlib.import_module("distributed")
     except ImportError:
@@ -95,6 +100,20 @@ def _client(address: str) -> Generator[Any]:
         yield client
     finally:
         client.close()
+
+
+def _address(scheduler: str) -> str:
+    """Return the address of a scheduler, which is given by its address or its file."""
+    if not scheduler.endswith(".json"):
+        return scheduler
+    if not Path(scheduler).is_file():
+        raise ClusterError(missing_file(scheduler))
+    try:
+        return str(json.loads(Path(scheduler).read_text(encoding="utf-8"))["address"])
+    except (ValueError, KeyError, TypeError):
+        raise ClusterError(
+            f"{scheduler} is not a file of dask scheduler --scheduler-file"
+        ) from None
 
 
 def _checked(client: Any) -> int:

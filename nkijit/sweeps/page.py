@@ -27,7 +27,7 @@ table { border-collapse: collapse }
 th, td { padding: .2em .8em; text-align: right; white-space: nowrap }
 th { border-bottom: 2px solid var(--ink) } td { border-bottom: 1px solid var(--line) }
 td:last-child, th:last-child { text-align: left } tr.best { font-weight: bold }
-tr.invalid { color: var(--quiet) } pre { margin: 1em 0 }
+tr.invalid { color: var(--quiet) } pre { margin: 1em 0; white-space: pre-wrap }
 svg { max-width: 100%; min-width: 30rem; height: auto }
 """
 

@@ -15,9 +15,11 @@ from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
+from xdsl.ir import SSAValue
 
 from nkijit.dialects.dtypes import DTYPES, Kind
 from nkijit.dialects.nki.views import base_of
+from nkijit.dialects.tiles import info_of
 from nkijit.passes.diagnostics.shown import ShownAsText
 from nkijit.passes.values.instructions import Array
 from nkijit.passes.values.items import (
@@ -111,6 +113,11 @@ class _Explained:
             self._known[base] = made if before is None else made.with_(before)
         return found
 
+    def of(self, value: SSAValue, dtype: str) -> Tolerance:
+        """Return the tolerance of a tensor's values, after the instructions so far."""
+        made = self._known.get(id(base_of(value)), _Exactness())
+        return tolerance(dtype, made.depth, inputs=made.dtype, roundings=made.roundings)
+
     @staticmethod
     def _gain(instruction: RecordedInstruction, read: Sequence[RecordedOperand]) -> float:
         """Return the factor by which an instruction amplifies its operands' relative errors."""
@@ -203,16 +210,20 @@ class Bisection(ShownAsText):
     """The number of compared results, including the result that departs."""
     against: str
     """The name of the reference."""
+    extent: str = ""
+    """The parts that were compared, if they are not all instructions."""
 
     def __bool__(self) -> bool:
         return self.departure is not None
 
     def __str__(self) -> str:
+        results = "1 result" if self.compared == 1 else f"{self.compared:,} results"
+        extent = f"\n  {self.extent}" if self.extent else ""
         if self.departure is not None:
-            return f"{self.departure}\n  compared with {self.against}: {self.compared:,} results"
+            return f"{self.departure}\n  compared with {self.against}: {results}{extent}"
         return (
             f"nothing departs from {self.against} by more than rounding explains: "
-            f"{self.compared:,} results agree"
+            f"{results} agree{'s' * (self.compared == 1)}{extent}"
         )
 
     def __repr__(self) -> str:
@@ -227,13 +238,22 @@ def against_record(record: Recording, other: Recording, name: str) -> Bisection:
 
     Instructions correspond, in order, if they have the same operation and write tiles of the same
     names and shapes. Instructions of only one recording are reported if they precede a departure.
+    If there are any, the results of the kernels are compared as well.
+
+    Raises RecordError if no instructions correspond and the results have other shapes.
     """
     explained, compared = _Explained(), 0
     partner = _aligned(record, other)
+    writers: dict[int, RecordedInstruction] = {}
+    """The last instruction that writes a tensor, by the id of its allocation."""
     own = {number: None for number in range(len(record)) if number not in partner}
     skipped: list[str] = []
     for instruction in record.instructions:
         allowed = explained.follow(instruction)
+        if own or len(record) != len(other):
+            writers |= {
+                id(base_of(o.value)): instruction for o in instruction.operands if o.is_written
+            }
         if instruction.number in own:
             skipped.append(f"only this version has {instruction!r}")
             continue
@@ -249,7 +269,40 @@ def against_record(record: Recording, other: Recording, name: str) -> Bisection:
             if found is not None:
                 said = [*_operands(instruction, there, theirs), *_missing(partner, other, there)]
                 return Bisection(replace(found, agreed=(*said, *skipped[-3:])), compared, name)
-    return Bisection(None, compared, name)
+    if not own and len(record) == len(other):
+        return Bisection(None, compared, name)
+    extent = _extent(len(partner), len(own), len(other) - len(partner))
+    shapes = [[result.shape for result in each.results] for each in (record, other)]
+    if shapes[0] != shapes[1]:
+        if not compared:
+            raise RecordError(f"nothing is comparable: {extent}, and the results have other shapes")
+        return Bisection(None, compared, name, extent)
+    for value, result, theirs in zip(
+        record.plan.kernel.return_op.values, record.results, other.results, strict=True
+    ):
+        instruction = writers.get(id(base_of(value)))
+        if instruction is None:  # an argument, which no instruction has written
+            continue
+        dtype = info_of(value).dtype
+        if dtype.kind is Kind.packed:
+            continue
+        compared += 1
+        tile = base_of(value).name_hint or "the result"
+        margin = explained.of(value, dtype.name)
+        found = _departure(instruction, tile, result, theirs, margin, 0.0)
+        if found is not None:
+            return Bisection(replace(found, agreed=tuple(skipped[-3:])), compared, name, extent)
+    return Bisection(None, compared, name, f"{extent}; the kernels' results were compared, too")
+
+
+def _extent(both: int, here: int, there: int) -> str:
+    """Return a clause about the instructions that both versions have, and those of only one."""
+    if not both:
+        return "no instruction has a counterpart that writes a tile of the same name and shape"
+    return (
+        f"{both:,} instructions of both versions were compared; {here:,} of this one and {there:,} "
+        "of the other have no counterpart that writes a tile of the same name and shape"
+    )
 
 
 def _aligned(record: Recording, other: Recording) -> dict[int, int]:

@@ -91,9 +91,11 @@ def _other_buffer(
             return f"the operands look exchanged: 'dst' comes first, probably {variable(op, name)}"
     if is_read:
         return copied_before(variable(op, name), regions, wanted)
-    copy = "nisa.dma_copy (nl.store)" if {wanted, regions[0]} & set(HBM) else "nisa.tensor_copy"
+    # DMA does not reach PSUM, so a tile for PSUM is copied from SBUF.
+    first = SBUF if wanted is MemoryRegion.psum and SBUF in regions else regions[0]
+    copy = "nisa.dma_copy (nl.store)" if {wanted, first} & set(HBM) else "nisa.tensor_copy"
     return (
-        f"write to a tile that is allocated with buffer=nl.{regions[0].value}, and copy it from "
+        f"write to a tile that is allocated with buffer=nl.{first.value}, and copy it from "
         f"there with {copy}"
     )
 

@@ -11,9 +11,9 @@ import nkijit.isa as nisa
 import nkijit.language as nl
 
 
-# SAME: nothing departs from the reference by more than rounding explains: 1 results agree
+# SAME: nothing departs from the reference by more than rounding explains: 1 result agrees
 # OTHER: references.py:[[# @LINE + 11]]: nisa.dma_copy departs: out[{{[0-9], [0-9]}}] is
-# OTHER: compared with the reference: 1 results
+# OTHER: compared with the reference: 1 result
 # NOTHING: error: a run is compared with 'float32', a recording, an array for each result of the kernel (8x4 for 'out'), or a dict from names of variables to arrays, got None (NoneType); the kernel's variables are tile, twice, out
 # SEVERAL: got float32 of shape (8, 4), float32 of shape (8, 4); the kernel's variables
 # EMPTY: got {} (dict); the kernel's variables are tile, twice, out

@@ -365,6 +365,7 @@ def test_differences(agent: Agent) -> None:
     )
     assert document["second_time"] < document["first_time"]
     assert document["second_instructions"] * 4 == document["first_instructions"]
+    assert text.startswith("equal for all inputs: bits\n")
     assert "--- kernels.py:doubled\n+++ <source>:doubled" in text
 
 

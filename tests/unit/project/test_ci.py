@@ -88,6 +88,28 @@ def test_the_makefile_knows_every_target_that_is_run():
     assert {"lint", "suite", "release-check", "fuzz", "lint-types"} <= targets <= known
 
 
+def test_the_workflow_of_the_page(tmp_path: Path):
+    page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    file = tmp_path / "kernels.yml"
+    file.write_text(re.search(r"```yaml\n(.*?)```", page, re.S)[1], encoding="utf-8")
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema"]
+    done = subprocess.run(
+        [*command, "vendor.github-workflows", str(file)], capture_output=True, encoding="utf-8"
+    )
+    assert done.returncode == 0, done.stdout
+    (check,) = [run for run in runs(file) if run.startswith("nkijit ")]
+    done = subprocess.run(
+        [sys.executable, "-m", *shlex.split(check)],
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+    )
+    # The folder does not exist; all options do.
+    assert done.returncode == 2
+    assert "kernels" in done.stderr
+    assert "option" not in done.stderr
+
+
 @every_workflow
 def test_jobs_get_only_needed_permissions(path: Path):
     """Read access is the default; jobs declare their write permissions."""

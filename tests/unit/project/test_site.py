@@ -176,3 +176,18 @@ def test_drawings_have_the_numbers_of_the_table() -> None:
     banks = {(t.psum_banks, t.psum_partition_bytes) for t in TARGETS.values()}
     assert banks == {(8, 16 * 1024)}
     assert "128 partitions × 16 KiB" in text
+
+
+def test_excerpts_are_the_first_paragraphs_of_sections(site: Callable[[str], Any]) -> None:
+    nodes = pytest.importorskip("docutils.nodes")
+    first, second = (nodes.paragraph(text=text) for text in ("One page.", "A " + "long " * 90))
+    part = nodes.section("", second, nodes.paragraph(text="not this"), ids=["part"])
+    content = nodes.Element("", nodes.paragraph(text="Copy."))
+    content.tagname = "desc_content"
+    described = nodes.Element("", nodes.Element("", ids=["nki.copy"]), content)
+    page = nodes.document(None, None, "", nodes.section("", first, part, described, ids=["page"]))
+    found = site("excerpts").excerpts(page)
+    assert found[""] == found["page"] == "One page."
+    assert found["nki.copy"] == "Copy."
+    assert found["part"].startswith("A long long")
+    assert len(found["part"]) < 222

@@ -35,7 +35,7 @@ def check_output(
 ) -> None:
     """Run the commands of an output in a folder, after writing the page's files there.
 
-    `update`: replace the page's output.
+    `update`: replace the page's output, unless it only depends on the processor.
     """
     for file, body in blocks(page, "file").items() if with_files else ():
         (folder / file).write_text(body, encoding="utf-8")
@@ -47,7 +47,7 @@ def check_output(
     printed = [output_of(line.removeprefix("$ "), folder) for line in lines]
     printed = "".join(text for text in printed if text != "\n")
     assert str(folder) not in printed
-    if update:
+    if update and _anywhere(printed) != _anywhere(shown):
         text = page.read_text(encoding="utf-8")
         start = text.index(f"<!-- output: {name} -->")
         begin = text.index(commands[0], start) + len(commands[0])

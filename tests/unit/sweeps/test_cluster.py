@@ -34,6 +34,7 @@ class Cluster:
         self._start("scheduler", "--port", "0", "--scheduler-file", str(self._file))
         while not self._file.exists():
             time.sleep(0.05)
+        self.file = str(self._file)
         self.address: str = json.loads(self._file.read_text())["address"]
 
     def _start(self, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
@@ -196,6 +197,46 @@ def test_executors_of_clients_and_a_scheduler_that_goes(dask: Cluster, tmp_path:
             executor=dask.address,
         )
     ending.join()
+
+
+def test_results_before_the_scheduler_went_are_in_the_store(
+    dask: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dask.worker()
+    store, space = tmp_path / "results.jsonl", {"width": list(range(16, 513, 16))}
+    answered = Evaluation.answer
+
+    def ending(self: Evaluation, question: Question, outcome: Any) -> Any:
+        answer = answered(self, question, outcome)
+        dask.end()
+        return answer
+
+    monkeypatch.setattr(Evaluation, "answer", ending)
+    with pytest.raises(ClusterError, match="has gone"):
+        nki.sweep(tiled, space, arguments=SHAPE, executor=dask.file, workers=1, store=store)
+    known = len(store.read_text().splitlines()) - 1  # the first line names the format
+    assert 0 < known < 32
+    answers: list[Point] = []
+
+    def counted(self: Evaluation, question: Question, outcome: Any) -> Any:
+        answers.append(question.candidate.point)
+        return answered(self, question, outcome)
+
+    monkeypatch.setattr(Evaluation, "answer", counted)
+    resumed = nki.sweep(tiled, space, arguments=SHAPE, executor=InTurn(), store=store)
+    assert len(answers) == 32 - known
+    assert (
+        resumed.to_json() == nki.sweep(tiled, space, arguments=SHAPE, executor=InTurn()).to_json()
+    )
+
+
+def test_a_scheduler_file_that_is_missing_or_wrong(tmp_path: Path) -> None:
+    file = tmp_path / "scheduler.json"
+    with pytest.raises(ClusterError, match=r"no such file|scheduler\.json"):
+        nki.sweep(tiled, {"width": [64]}, arguments=SHAPE, executor=str(file))
+    file.write_text("{}")
+    with pytest.raises(ClusterError, match="is not a file of dask"):
+        nki.sweep(tiled, {"width": [64]}, arguments=SHAPE, executor=str(file))
 
 
 def test_without_dask(monkeypatch: pytest.MonkeyPatch) -> None:

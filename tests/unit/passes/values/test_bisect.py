@@ -301,10 +301,45 @@ def test_the_command(tmp_path, monkeypatch):
     assert "nisa.activation departs: carry[" in result.output
     result = run(app, ["bisect", "good.py", *given, "--reference", "ref.py:right"])
     assert result.exit_code == 0, result.output
-    assert "1 results agree" in result.output
+    assert "1 result agrees" in result.output
     result = run(app, ["bisect", "good.py", *given, "--float32"])
     assert result.exit_code == 0, result.output
     for wrong in ([], ["--float32", "--against", "good.py"]):
         result = run(app, ["bisect", "good.py", *given, *wrong])
         assert result.exit_code == 2
         assert "one of --reference, --against and --float32" in result.output
+
+
+@nki.jit
+def in_blocks(x, width=64, factor=2.0):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for j in range(0, x.shape[1], width):
+        block = nl.load(x[:, j : j + width])
+        nl.store(out[:, j : j + width], nl.multiply(block, factor))
+    return out
+
+
+@nki.jit
+def first_column(x):
+    out = nl.ndarray((128, 1), dtype=x.dtype, buffer=nl.shared_hbm)
+    nl.store(out, nl.load(x[:, 0:1]))
+    return out
+
+
+def test_versions_without_common_instructions_are_compared_by_their_results():
+    x = np.arange(128 * 128, dtype=np.float32).reshape(128, 128)
+    record = in_blocks.record(x)
+    same = record.bisect(in_blocks.record(x, width=32))
+    assert not same
+    assert same.compared == 1
+    assert "no instruction has a counterpart" in str(same)
+    other = record.bisect(in_blocks.record(x, width=32, factor=3.0))
+    assert other.departure.tile == "out"
+    assert other.departure.index == (127, 127)  # the largest difference
+    assert np.array_equal(other.departure.reference, x * 3.0)
+
+
+def test_versions_without_anything_in_common_are_refused():
+    x = np.ones((128, 128), np.float32)
+    with pytest.raises(RecordError, match="nothing is comparable"):
+        in_blocks.record(x).bisect(first_column.record(x))

@@ -14,7 +14,7 @@
 // CHECK-NEXT: {{[0-9]+}} | nisa.dma_copy dst=%far, src=%tile
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = dst: %far, psum 128x64 float32, allocated at {{.*}}
-// CHECK-NEXT: = help: write to a tile that is allocated with buffer=nl.private_hbm, and copy it from there with nisa.dma_copy (nl.store)
+// CHECK-NEXT: = help: write to a tile that is allocated with buffer=nl.sbuf, and copy it from there with nisa.tensor_copy
 // CHECK: error[buffer]: nisa.dma_copy: 'src' must be in hbm or sbuf, it is in psum
 nki.kernel @dma_copy_buffers() target=trn3 {
   %tile = nki.alloc : memref<128x64xf32, #nki.sbuf>

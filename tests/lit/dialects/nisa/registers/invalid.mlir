@@ -43,7 +43,7 @@ nki.kernel @register_load_elements(%x: memref<2xi32, #nki.private_hbm>) target=t
 // CHECK-NEXT: {{[0-9]+}} | nisa.register_store dst=%tile, src=%r
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = dst: %tile, psum 1x1 int32, allocated at {{.*}}
-// CHECK-NEXT: = help: write to a tile that is allocated with buffer=nl.private_hbm, and copy it from there with nisa.dma_copy (nl.store)
+// CHECK-NEXT: = help: write to a tile that is allocated with buffer=nl.sbuf, and copy it from there with nisa.tensor_copy
 nki.kernel @register_store_buffer() target=trn3 {
   %r = nki.register
   %tile = nki.alloc : memref<1x1xi32, #nki.psum>
