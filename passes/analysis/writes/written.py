@@ -140,7 +140,7 @@ class Tracked:
 
     @staticmethod
     def of(bases: Iterable[SSAValue]) -> Tracked:
-        """Return what a walk needs to track some allocations and arguments."""
+        """Return some allocations and arguments, with the operations that access them."""
         pending = list(bases)
         tensors, reached, ops = set(map(id, pending)), set[int](), set[int]()
         while pending:
