@@ -15,6 +15,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from xdsl.dialects.builtin import UNKNOWN_LOC
 from xdsl.ir import SSAValue
 
 from nkijit.dialects.declare.accessors import operand_tuple
@@ -70,6 +71,8 @@ class _Program:
         self._tiles = Tiles(analyses)
         self._last: dict[Hashable, _Result] = {}
         """The latest result of each class of equivalent instructions, by `_key`."""
+        self._of_statement: dict[Hashable, Hashable] = {}
+        """The key of each statement's latest instruction, by location and form."""
 
     def is_shared(self, op: NisaOp, place: int, form: int) -> bool:
         """Remove an instruction if an earlier result can replace its own; returns whether it did.
@@ -77,10 +80,16 @@ class _Program:
         `form`: equal for instructions that differ only in names and in the offsets of their tiles.
         """
         key = _key(op, form)
+        statement = op.location, form
+        again = self._of_statement.get(statement) == key
+        self._of_statement[statement] = key
         last = self._last.get(key)
         if last is None:
             # Most instructions have no duplicate: the other conditions are checked for the second
             # one.
+            self._last[key] = _Result(op, place, None)
+            return False
+        if not (again or op.location != last.op.location or op.location == UNKNOWN_LOC):
             self._last[key] = _Result(op, place, None)
             return False
         if last.tile is None:
