@@ -2,8 +2,14 @@
 
 Two equivalent instructions have the same result if they read the same elements and nothing writes
 these in between. Readers of the second result then read the first result, if each tile has no other
-writes. Such duplicates come from Python loops whose body computes a value that does not depend on
-the iteration: tracing unrolls the loop, and the instruction appears once per iteration.
+writes.
+
+The two are different statements, or the statement computed the same the last time it ran. Then it
+is in a Python loop and does not depend on the loop index, and a compiler moves it before the loop:
+tracing unrolls the loop, so that the instruction appears once per iteration. Results of earlier
+iterations of an outer loop are computed again. The source is published busy times of Mamba kernels
+on trn2 (Jerry2423/kda-for-trainium): products that depend only on the outer loop keep the Vector
+Engine busy once per iteration of the inner one, and so do broadcasts with the Tensor Engine.
 
 The first result is in use for longer, so sharing needs free memory. Loads are not shared here; see
 `share-loads`.
