@@ -159,7 +159,8 @@ class _Program:
 
 def _activation(op: NisaOp) -> ActivationOp:
     """Create the `activation` that computes the same as a `tensor_copy`."""
-    properties = {"op": OperatorAttr.of("copy"), SEGMENTS: segments_attr([1, 1, 0, 0, 0])}
+    segments = segments_attr([1, 1, 0, 0, 0])
+    properties: dict[str, Attribute] = {"op": OperatorAttr.of("copy"), SEGMENTS: segments}
     return created(
         ActivationOp, (op.required("dst"), op.required("src")), (), properties, op.location
     )
