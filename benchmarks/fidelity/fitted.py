@@ -38,7 +38,6 @@ FITS = (
     Fit("trn2", "sequencer", "kernel_prebuilt_ns", RISHIC3, 16100, "that of trn1, from a chart"),
     Fit("trn2", "dma", "descriptor_ns", RISHIC3, 5.5, "DMA overview, rows of 4 KiB at 97%"),
     Fit("trn2", "dma", "hbm_bytes_per_ns", KDA, 375, "hardware page, 3.0 TB/s for 8 cores"),
-    Fit("trn2", "tensor", "fp32_onezero_passes", KDA, 2, "API reference, up to twice as fast"),
     Fit("trn2", "tensor", "throttle_below", KDA, 0.5, "Neuron Explorer, about a half"),
     Fit("trn1", "dma", "prebuilt_ns", ROBERTPARE17, 70, "that of trn2"),
 )

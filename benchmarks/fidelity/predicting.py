@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -46,6 +47,10 @@ class Prediction:
     busy_us: Mapping[str, float] = field(default_factory=dict[str, float])
     """The busy times of resources, by the names of `Row.busy_us`."""
     hbm_bytes: int = 0
+    instructions: int = 0
+    """The number of instructions that were simulated."""
+    seconds: float = 0.0
+    """Processor time of the trace and of one prediction."""
     refused: str = ""
     """Ids of the violated rules, or the exception, if nkijit rejects the kernel."""
     unavailable: str = ""
@@ -82,8 +87,10 @@ def _predict(row: Row, rows: Path, folder: Path) -> Prediction:
 
     source = read_rows(rows).sources[row.source].file(row.file)
     try:
+        begin = time.process_time()
         traced = traced_row(row, source, folder)
         found = prediction_of(traced, row)
+        found = replace(found, seconds=time.process_time() - begin)
         with constants_without(source.repository, row.target) as constants:
             other = prediction_of(traced, row, constants) if constants else found
         return replace(found, left_out_us=other.predicted_us)
@@ -138,6 +145,7 @@ def prediction_of(traced: TracedKernel, row: Row, constants: Path | None = None)
         launch_high_us=high,
         busy_us={name: share * profile.time / 1000 for name, share in profile.shares},
         hbm_bytes=profile.roofline.hbm_bytes,
+        instructions=profile.instructions,
     )
 
 

@@ -105,7 +105,10 @@ def transpose(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
 def load_transpose2d(src: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
     """Load the transpose of a 2-D tensor in HBM: a new tile in SBUF.
 
-    DMA transposes elements of 2 and 4 bytes. Elements of other sizes are copied one by one.
+    DMA transposes elements of 2 bytes, and integers of 4. The Tensor Engine transposes float32, 128
+    rows at a time: published kernels with such loads keep it busy as long as kernels with
+    `nc_transpose`, and read no more bytes of HBM than they load without a transpose. Elements of
+    other sizes are copied one by one.
 
     Args:
         src: (F, P) tensor in HBM, P at most 128.
@@ -125,6 +128,13 @@ def load_transpose2d(src: NkiTensor, dtype: DTypeLike | None = None) -> NkiTenso
     result = allocate(call, shape, wanted, sbuf, "")
     if as_dtype(src.dtype).itemsize not in _DMA_ITEMSIZES:
         isa.dma_copy(result, src.permute((1, 0)))
+        return result
+    if src.dtype == float32:
+        for start in range(0, src.shape[0], tracer.target.pmax):
+            end = min(start + tracer.target.pmax, src.shape[0])
+            plain = allocate(call, (end - start, src.shape[1]), src.dtype, sbuf, "")
+            isa.dma_copy(plain, src[start:end, :])
+            isa.tensor_copy(result[:, start:end], transpose(plain))
         return result
     loaded = result
     if wanted != src.dtype:

@@ -139,7 +139,7 @@ class SpreadEnginesPass(CompilerPass):
     name = "spread-engines"
 
     def change(self, analyses: Analyses, origins: Origins) -> int:
-        return spread_engines(analyses.kernel, analyses)
+        return spread_engines(analyses.kernel, origins, analyses)
 
 
 class FitPass(CompilerPass):

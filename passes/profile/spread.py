@@ -43,8 +43,8 @@ _NAMES = {
 BASES = {
     basis.name: basis
     for basis in (
-        Basis("tensor-bound", 0.13, 30),
-        Basis("engine-bound", 0.33, 17),
+        Basis("tensor-bound", 0.14, 43),
+        Basis("engine-bound", 0.18, 26),
         Basis("dma-bound", 0.23, 26),
         Basis("latency-bound", 0.2, 16),
     )

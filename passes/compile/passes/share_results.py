@@ -2,8 +2,14 @@
 
 Two equivalent instructions have the same result if they read the same elements and nothing writes
 these in between. Readers of the second result then read the first result, if each tile has no other
-writes. Such duplicates come from Python loops whose body computes a value that does not depend on
-the iteration: tracing unrolls the loop, and the instruction appears once per iteration.
+writes.
+
+The two are different statements, or the statement computed the same the last time it ran. Then it
+is in a Python loop and does not depend on the loop index, and a compiler moves it before the loop:
+tracing unrolls the loop, so that the instruction appears once per iteration. Results of earlier
+iterations of an outer loop are computed again. The source is published busy times of Mamba kernels
+on trn2 (Jerry2423/kda-for-trainium): products that depend only on the outer loop keep the Vector
+Engine busy once per iteration of the inner one, and so do broadcasts with the Tensor Engine.
 
 The first result is in use for longer, so sharing needs free memory. Loads are not shared here; see
 `share-loads`.
@@ -15,6 +21,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from xdsl.dialects.builtin import UNKNOWN_LOC
 from xdsl.ir import SSAValue
 
 from nkijit.dialects.declare.accessors import operand_tuple
@@ -70,6 +77,8 @@ class _Program:
         self._tiles = Tiles(analyses)
         self._last: dict[Hashable, _Result] = {}
         """The latest result of each class of equivalent instructions, by `_key`."""
+        self._of_statement: dict[Hashable, Hashable] = {}
+        """The key of each statement's latest instruction, by location and form."""
 
     def is_shared(self, op: NisaOp, place: int, form: int) -> bool:
         """Remove an instruction if an earlier result can replace its own; returns whether it did.
@@ -77,10 +86,16 @@ class _Program:
         `form`: equal for instructions that differ only in names and in the offsets of their tiles.
         """
         key = _key(op, form)
+        statement = op.location, form
+        again = self._of_statement.get(statement) == key
+        self._of_statement[statement] = key
         last = self._last.get(key)
         if last is None:
             # Most instructions have no duplicate: the other conditions are checked for the second
             # one.
+            self._last[key] = _Result(op, place, None)
+            return False
+        if not (again or op.location != last.op.location or op.location == UNKNOWN_LOC):
             self._last[key] = _Result(op, place, None)
             return False
         if last.tile is None:

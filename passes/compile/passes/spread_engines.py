@@ -5,7 +5,9 @@ in program order: each goes to the engine that, by the cost model, would finish 
 waits.
 
 On NeuronCore-v2, copies and `tensor_scalar` move; on newer generations, only copies out of PSUM.
-The source is published profiles of kernels. No profile shows moves to GpSimd.
+The source is published profiles of kernels. No profile shows moves to GpSimd. The Scalar Engine of
+NeuronCore-v2 copies with `activation` (API reference, nki.isa.tensor_copy), which passes on all
+bits of floating-point numbers.
 
 An instruction does not move to an engine on which it breaks a rule.
 """
@@ -15,10 +17,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.ir import Attribute
+from xdsl.rewriter import InsertPoint, Rewriter
 
-from nkijit.dialects.attributes import EngineAttr
-from nkijit.dialects.declare.operation import NisaOp
+from nkijit.dialects.attributes import EngineAttr, OperatorAttr
+from nkijit.dialects.declare.creation import created
+from nkijit.dialects.declare.operation import SEGMENTS, NisaOp, segments_attr
+from nkijit.dialects.dtypes import Kind
 from nkijit.dialects.hardware.words import MemoryRegion, engine, nc_version
+from nkijit.dialects.nisa.activation import ActivationOp
 from nkijit.dialects.nisa.elementwise import TensorScalarOp
 from nkijit.dialects.nisa.movement import TensorCopyOp
 from nkijit.dialects.nisa.universal_rules import all_rules_of
@@ -28,21 +34,30 @@ from nkijit.passes.compile.analyses.accesses import is_free
 from nkijit.passes.compile.analyses.cache import Analyses
 from nkijit.passes.compile.analyses.costs import InstructionCost
 from nkijit.passes.compile.analyses.regions import Region
+from nkijit.passes.compile.passes.rename_tiles import Origins
 from nkijit.passes.lower.program import Queue
 
 _ENGINES = (engine.vector, engine.scalar)
 """The engines between which instructions move."""
 
 
-def spread_engines(kernel: KernelOp, analyses: Analyses | None = None) -> int:
-    """Change the engines of instructions; returns the number of changed instructions."""
-    program = _Program(analyses or Analyses(kernel))
-    return sum(
+def spread_engines(
+    kernel: KernelOp, origins: Origins | None = None, analyses: Analyses | None = None
+) -> int:
+    """Change the engines of instructions; returns the number of changed instructions.
+
+    `origins` gets the instructions that replace others.
+    """
+    program = _Program(analyses or Analyses(kernel), {} if origins is None else origins)
+    changed = sum(
         program.distribute(region)
         for _, regions in program.analyses.regions.in_blocks
         for region in regions
         if region.ops
     )
+    if program.replaced:
+        program.analyses.changed()
+    return changed
 
 
 _Choice = tuple[Attribute | None, InstructionCost]
@@ -52,8 +67,11 @@ _Choice = tuple[Attribute | None, InstructionCost]
 class _Program:
     """The state of the pass, with the possible engines of each class of equal instructions."""
 
-    def __init__(self, analyses: Analyses):
+    def __init__(self, analyses: Analyses, origins: Origins):
         self.analyses = analyses
+        self.replaced = False
+        """Whether instructions were replaced by others."""
+        self._origins = origins
         self._target = analyses.kernel.target
         self._costs = analyses.costs_by_form
         self._moves_all = self._target.version < nc_version.gen3
@@ -77,8 +95,22 @@ class _Program:
         region.costs = costs
         self.analyses.costs.update(zip(map(id, region.ops), costs, strict=True))
         for op, attribute in moved:
-            op.properties["engine"] = attribute
+            if self._is_replaced(op):
+                self._replace(op)
+            else:
+                op.properties["engine"] = attribute
         return len(moved)
+
+    def _is_replaced(self, op: NisaOp) -> bool:
+        """Whether an instruction runs on the Scalar Engine only as an `activation`."""
+        return self._moves_all and isinstance(op, TensorCopyOp)
+
+    def _replace(self, op: NisaOp) -> None:
+        new = _activation(op)
+        self._origins[new] = self._origins.get(op, op)
+        Rewriter.insert_op(new, InsertPoint.before(op))
+        Rewriter.erase_op(op)
+        self.replaced = True
 
     def _choices(self, op: NisaOp, default: InstructionCost) -> list[_Choice]:
         """Return the engines on which an instruction may run, the default first."""
@@ -100,6 +132,8 @@ class _Program:
         return isinstance(op, TensorCopyOp) and info_of(op.src).region is MemoryRegion.psum
 
     def _others(self, op: NisaOp, default: Queue) -> list[_Choice]:
+        if self._is_replaced(op):
+            return self._as_activation(op)
         found: list[_Choice] = []
         original = op.properties.get("engine")
         for other in _ENGINES:
@@ -110,6 +144,26 @@ class _Program:
                 found.append((attribute, self._costs.of(op)))
         _set_engine(op, original)
         return found
+
+    def _as_activation(self, op: NisaOp) -> list[_Choice]:
+        """Return the Scalar Engine, with the cost of an `activation`, if it keeps all bits."""
+        if any(info_of(value).dtype.kind is not Kind.float for value in op.operands):
+            return []
+        new = _activation(op)
+        found: list[_Choice] = []
+        if all(rule.check(new, self._target) is None for rule in all_rules_of(ActivationOp)):
+            found.append((EngineAttr.of(engine.scalar), self._costs.of(new)))
+        new.drop_all_references()
+        return found
+
+
+def _activation(op: NisaOp) -> ActivationOp:
+    """Create the `activation` that computes the same as a `tensor_copy`."""
+    segments = segments_attr([1, 1, 0, 0, 0])
+    properties: dict[str, Attribute] = {"op": OperatorAttr.of("copy"), SEGMENTS: segments}
+    return created(
+        ActivationOp, (op.required("dst"), op.required("src")), (), properties, op.location
+    )
 
 
 def _set_engine(op: NisaOp, attribute: Attribute | None) -> None:

@@ -22,6 +22,33 @@ nki.kernel @open(%x: memref<128x2048xf32, #nki.shared_hbm>) target=trn1 {
   nki.return %out
 }
 
+// The Scalar Engine of trn1 copies with activation: floating-point numbers only, as it converts to
+// float32.
+// CHECK-LABEL: nki.kernel @copies
+nki.kernel @copies(%x: memref<128x2048xf32, #nki.shared_hbm>, %n: memref<128x2048xi32, #nki.shared_hbm>) target=trn1 {
+  %out = nki.alloc : memref<128x2048xf32, #nki.shared_hbm>
+  %numbers = nki.alloc : memref<128x2048xi32, #nki.shared_hbm>
+  %a = nki.alloc : memref<128x2048xf32, #nki.sbuf>
+  %b = nki.alloc : memref<128x2048xbf16, #nki.sbuf>
+  %c = nki.alloc : memref<128x2048xf32, #nki.sbuf>
+  %d = nki.alloc : memref<128x2048xf32, #nki.sbuf>
+  %i = nki.alloc : memref<128x2048xi32, #nki.sbuf>
+  %j = nki.alloc : memref<128x2048xi32, #nki.sbuf>
+  nisa.dma_copy dst=%a, src=%x
+  nisa.dma_copy dst=%i, src=%n
+  // CHECK: nisa.activation dst=%b, op=copy, data=%a{{$}}
+  nisa.tensor_copy dst=%b, src=%a
+  // CHECK-NEXT: nisa.tensor_copy dst=%c, src=%a, engine=vector
+  nisa.tensor_copy dst=%c, src=%a, engine=vector
+  // CHECK-NEXT: nisa.tensor_copy dst=%j, src=%i{{$}}
+  nisa.tensor_copy dst=%j, src=%i
+  // CHECK-NEXT: nisa.tensor_tensor dst=%d
+  nisa.tensor_tensor dst=%d, data1=%b, data2=%c, op=add, engine=vector
+  nisa.dma_copy dst=%out, src=%d
+  nisa.dma_copy dst=%numbers, src=%j
+  nki.return %out
+}
+
 // On trn2, only copies out of PSUM move, and none of a fixed engine.
 // CHECK-LABEL: nki.kernel @newer
 nki.kernel @newer(%x: memref<128x512xf32, #nki.shared_hbm>) target=trn2 {

@@ -153,6 +153,26 @@ def test_the_table(fidelity, folder, monkeypatch, capsys):
         table.write_into(page, text)
 
 
+def test_an_interrupted_run_is_continued(fidelity, folder, monkeypatch, capsys):
+    made = fidelity("predicting").Prediction
+    path = folder / "results.jsonl"
+    first = fidelity("results").Results(path)
+    first.add("fake, COLUMNS 512", made(14.0, author_us=15.0, basis="dma-bound"))
+    first.add("fake, 300 rows", made(refused="sbuf-capacity"))
+    assert fidelity("results").Results(path).found.keys() == first.found.keys()
+    rows = ["--rows", str(folder / "rows.toml"), "--sources", str(folder)]
+    arguments = ["fidelity", *rows, "--results", str(path), "--known"]
+    monkeypatch.setattr(sys, "argv", arguments)
+    fidelity("__main__").main()
+    lines = capsys.readouterr().out.splitlines()
+    shown = {line.split(" | ")[1]: line for line in lines if line.startswith("| someone")}
+    spread = BASES["dma-bound"].spread
+    range_text = f"14.0 ({14 * (1 - spread):.1f}–{14 * (1 + spread):.1f})"
+    assert f"| 14 | 15.0 | {range_text} | 1.00 |" in shown["fake, COLUMNS 512"]
+    assert "not available: not predicted" in shown["fake, COLUMNS 8"]
+    assert "refused: sbuf-capacity" in shown["fake, 300 rows"]
+
+
 def test_versions_that_are_not_in_the_published_order(fidelity):
     published = fidelity("rows").read_rows()
     made = fidelity("predicting").Prediction

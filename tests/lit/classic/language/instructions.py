@@ -123,7 +123,10 @@ def memory(x, rows):
     # MEMORY-NEXT: %[[TOP:.*]] = nki.view %out offset=0 pattern=[[64, 4], [1, 64]]
     # MEMORY-NEXT: nisa.dma_copy dst=%[[TOP]], src=%fill
     nl.store(out[0:4], 5.0)
-    # MEMORY: nisa.dma_transpose dst=%turned, src=%x
+    # The Tensor Engine transposes float32.
+    # MEMORY: nisa.dma_copy dst=%[[PLAIN:.*]], src=%x
+    # MEMORY: nisa.nc_transpose dst=%[[TURNED:.*]], data=%[[PLAIN]], engine=tensor
+    # MEMORY-NEXT: nisa.tensor_copy dst=%turned, src=%[[TURNED]]
     turned = nl.load_transpose2d(x)
     # MEMORY: nisa.dma_compute dst=%[[ADDED:.*]], srcs=[%[[ADDED]], %value], reduce_op=add
     nl.atomic_rmw(out[nl.load(rows), nl.arange(64)[None, :]], 1.0, op=np.add)
