@@ -47,6 +47,7 @@ from nkijit.passes.numerics.storage import storage
 from nkijit.passes.prove.algebra import Algebra
 from nkijit.passes.prove.digests import Cells, differ
 from nkijit.passes.prove.errors import NotProvableError
+from nkijit.passes.prove.held import held_type
 from nkijit.passes.prove.memory import read, rounded_number, stored_numbers, write
 from nkijit.passes.prove.symbols import Symbol, register_cells
 
@@ -156,7 +157,7 @@ class Binder:
         stages = [self._stage(stage, into.shape) for stage in record.stages]
         around = self._accumulating(record.accumulators)
         copies = all(stage.word == "copy" for stage in record.stages)
-        of = record.data.dtype if copies else None
+        of = _values_in(record.data) if copies else None
 
         def step(env: Env) -> None:
             def compute() -> Cells:
@@ -278,7 +279,7 @@ class Binder:
 
     def _copy(self, record: Copy) -> Step:
         source, into = read(record.source, self.algebra), record.into
-        of = record.source.dtype
+        of = _values_in(record.source)
 
         def step(env: Env) -> None:
             values = source(env)
@@ -513,6 +514,13 @@ class Binder:
             write(env, of.into, found, algebra)
 
         return step
+
+
+def _values_in(source: Source) -> DType | None:
+    """Return a data type that contains all values of an operand; None for one used as stored."""
+    if source.dtype is None or source.tile is None or source.tile.info.dtype is not source.dtype:
+        return source.dtype
+    return held_type(source.tile.base) or source.dtype
 
 
 def _start(start: Source | float, algebra: Algebra) -> Read:
