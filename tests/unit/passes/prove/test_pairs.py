@@ -18,7 +18,7 @@ from nkijit.traced.kernel import TracedKernel
 
 SOURCES = ("softmax", "layernorm", "rmsnorm", "matmul", "residual", "activate2")
 CANCELS = re.compile(r"%maxima|%negative_maximum|%c-3\.40282347e38")
-"""The lines of softmax kernels that compute what is subtracted from all elements of a row.
+"""The lines of softmax kernels that compute the value m, subtracted from all elements of a row.
 
 exp(x - m) / sum(exp(x - m)) does not depend on m. With another m, all terms of a row differ, but
 numbers differ by rounding at most.
