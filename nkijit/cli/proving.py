@@ -31,6 +31,15 @@ def prove(
     level: Annotated[
         Level, typer.Option("--level", help="the weakest level that counts as equal")
     ] = Level.rounding,
+    trips: Annotated[
+        int | None,
+        typer.Option(
+            "--trips",
+            metavar="N",
+            min=0,
+            help="assume that loops of unknown trip count run N times",
+        ),
+    ] = None,
     element: Annotated[
         str | None,
         typer.Option(
@@ -60,7 +69,7 @@ def prove(
         )
     pair = [tracing.of(old).one(), other.of(new or old, tracing).one()]
     with waiting("comparing terms"):
-        proof = pair[0].equivalent(pair[1], level.value)
+        proof = pair[0].equivalent(pair[1], level.value, trips)
     output.write(proof.to_json() if as_json else f"{proof}\n")
     if not proof.holds(level):
         raise typer.Exit(1)

@@ -555,7 +555,7 @@ class _Migrator:
                         if not isinstance(new, Kernel):
                             raise proving.DifferenceError("the new module has no such kernel")
                         kernel, arguments = self._new(entry, new, variant, values)
-                        proving.prove(old, kernel, arguments)
+                        for_all = proving.prove(old, kernel, arguments)
                     except proving.DifferenceError as error:
                         if entry.how == "rewritten":
                             function.problem = NoRewriteError(
@@ -566,6 +566,7 @@ class _Migrator:
                             entry.unproven.append((proving.arguments_text(values), error.reason))
                         continue
                     entry.proven.append(proving.arguments_text(values))
+                    entry.for_all.append(for_all)
                 if variant.error:
                     entry.unproven.append((variant.name, variant.error))
             if entry.how == "rewritten" and not again:
@@ -627,11 +628,12 @@ class _Migrator:
             tried += 1
             try:
                 kernel, arguments = self._new(entry, new, variant, values)
-                proving.prove(old, kernel, arguments)
+                for_all = proving.prove(old, kernel, arguments)
             except proving.DifferenceError as error:
                 entry.unproven.append((proving.arguments_text(values), error.reason))
                 continue
             entry.proven.append(proving.arguments_text(values))
+            entry.for_all.append(for_all)
 
     def _portable(self, entry: KernelReport, function: _Function, new: Any) -> None:
         """Report findings of the portability check for the vendor's compiler."""

@@ -25,6 +25,8 @@ class KernelReport(ShownFields):
     why_line: int | None = None
     proven: list[str] = field(default_factory=list[str])
     """The sets of arguments for which the old and the new kernel agree bit by bit."""
+    for_all: list[bool] = field(default_factory=list[bool])
+    """For each of `proven`, whether there is a proof for all inputs, not for random data alone."""
     unproven: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     """Pairs (arguments, reason) for which the kernels differ or were not compared."""
     is_part: bool = False
@@ -90,8 +92,9 @@ class Report:
             at = f" (line {kernel.why_line})" if kernel.why_line else ""
             head += f": {kernel.why}{at}"
         yield head
-        for arguments in kernel.proven:
-            yield f"    agrees bit by bit at {arguments or 'no arguments'}"
+        for arguments, is_proof in zip(kernel.proven, kernel.for_all, strict=True):
+            inputs = "for all inputs" if is_proof else "on random inputs"
+            yield f"    agrees bit by bit, {inputs}, at {arguments or 'no arguments'}"
         for arguments, why in kernel.unproven:
             yield f"    not proven at {arguments}: {why}"
         for finding in kernel.findings:
@@ -110,6 +113,7 @@ class Report:
                     "why": k.why or None,
                     "whyLine": k.why_line,
                     "proven": k.proven,
+                    "forAllInputs": k.for_all,
                     "unproven": [{"arguments": a, "why": w} for a, w in k.unproven],
                     "findings": k.findings,
                 }

@@ -646,12 +646,15 @@ class TracedKernel:
         )
 
     @without_own_frames
-    def equivalent(self, other: TracedKernel, level: str = "rounding") -> Proof:
+    def equivalent(
+        self, other: TracedKernel, level: str = "rounding", trips: int | None = None
+    ) -> Proof:
         """Compare the results with those of another kernel, for all inputs and without data.
 
         Args:
             other: a kernel with arguments and results of the same types, in the same order.
             level: the weakest level to try: "bits", "reassociated" or "rounding".
+            trips: the number of iterations to assume of loops whose trip counts depend on inputs.
 
         Returns the strictest level that holds, or the first difference. Raises NkiValidationError
         if one of the kernels has errors.
@@ -662,7 +665,7 @@ class TracedKernel:
 
         self.verify()
         other.verify()
-        return prove(self.cores(), other.cores(), level)
+        return prove(self.cores(), other.cores(), level, trips)
 
     @without_own_frames
     def term(self, name: str, *index: int, level: str = "bits") -> Term:

@@ -144,7 +144,8 @@ TENSOR_TRANSPOSE = _kind(
     "tensor-transpose",
     "Transpose on the Tensor Engine instead of in a DMA.",
     "Replace a dma_transpose, or a load of columns of HBM as rows, by a load of rows, an "
-    "nc_transpose into PSUM for each 128 of them, and copies to SBUF.",
+    "nc_transpose into PSUM for each 128 of them, and copies to SBUF. On trn1, nc_transpose is a "
+    "product with the identity matrix, which keeps finite numbers only.",
     Numbers.same,
     f"{_GUIDE}, Opt #10",
 )
@@ -152,7 +153,8 @@ DMA_TRANSPOSE = _kind(
     "dma-transpose",
     "Transpose with dma_transpose on the way from HBM.",
     "Replace a load of columns of HBM as rows by a dma_transpose. Replace a load, the nc_transpose "
-    "that is its only reader, and the copy out of PSUM by a dma_transpose, too.",
+    "that is its only reader, and the copy out of PSUM by a dma_transpose, too. On trn1, results "
+    "that are not finite may differ: nc_transpose is a product with the identity matrix there.",
     Numbers.same,
     f"{_GUIDE}, Opt #10; API reference, nki.isa.dma_transpose",
 )

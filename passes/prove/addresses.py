@@ -22,7 +22,7 @@ from nkijit.passes.prove.algebra import Algebra
 from nkijit.passes.prove.digests import CELL, Cells, column_sums, weighted_sums
 from nkijit.passes.prove.errors import NotProvableError
 from nkijit.passes.prove.memory import read
-from nkijit.passes.prove.symbols import Symbol
+from nkijit.passes.prove.symbols import register_cells
 
 IndexCells = Callable[[Env], Cells]
 
@@ -100,10 +100,7 @@ def _index_cells(indirect: Indirect, op: NisaOp, slots: Slots, algebra: Algebra)
         register = slots.register_reader(tile, op)
 
         def number(env: Env) -> Cells:
-            content: int | Symbol = register(env)
-            if isinstance(content, Symbol):
-                return content.cells.reshape(())
-            return algebra.number(float(content))
+            return register_cells(register(env), algebra)
 
         return number
     info = info_of(tile)

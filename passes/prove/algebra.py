@@ -30,6 +30,7 @@ from nkijit.passes.prove.digests import (
     Words,
     cells_of,
     column_sums,
+    differ,
     inverse,
     mixed,
     numbers,
@@ -162,26 +163,36 @@ class Algebra:
         return found
 
     def _number(self, values: npt.NDArray[Any]) -> Cells:
-        found, exact = numbers(values), values.astype(np.float64)
+        found, exact = self._of_numbers(values), values.astype(np.float64)
+        self._numbers.append((words(found)[::LANES].copy(), exact.reshape(-1)))
+        return found
+
+    def _of_numbers(self, values: npt.NDArray[Any]) -> Cells:
+        found = numbers(values)
         if self.reassociates:
+            exact = values.astype(np.float64)
             found[exact == 0] = 0
             for domain in DOMAINS.values():
                 found[exact == domain.neutral] = domain.identity.view(CELL)
-        self._numbers.append((words(found)[::LANES].copy(), exact.reshape(-1)))
         return found
 
     def values(self, cells: Cells) -> npt.NDArray[np.float64] | None:
         """Return the numbers with these digests; None if one of the digests is no number."""
+        known, values = self.known(cells)
+        return values if known.all() else None
+
+    def known(self, cells: Cells) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]:
+        """Return which digests are those of numbers, and the numbers."""
         if not self._numbers:
-            return None
+            return np.zeros(cells.shape, np.bool_), np.zeros(cells.shape)
         if self._sorted is None or self._sorted[0] != len(self._numbers):
             firsts, numbers = (np.concatenate(each) for each in zip(*self._numbers, strict=True))
             firsts, at = np.unique(firsts, return_index=True)
             self._sorted = len(self._numbers), firsts, numbers[at]
         _, known, values = self._sorted
-        first = words(cells)[::LANES]
-        at = np.minimum(np.searchsorted(known, first), len(known) - 1)
-        return values[at].reshape(cells.shape) if (known[at] == first).all() else None
+        at = np.minimum(np.searchsorted(known, words(cells)[::LANES]), len(known) - 1)
+        found = values[at].reshape(cells.shape)
+        return ~differ(self._of_numbers(found), cells), found
 
     def rounded(self, x: Cells, dtype: DType) -> Cells:
         """Return float32 values as a data type stores them."""
@@ -242,9 +253,13 @@ class Algebra:
         """Return an operator on bits, or on integers, of the data types `kinds`."""
         shape = np.broadcast_shapes(*(each.shape for each in operands))
         flat = [words(each, shape) for each in operands]
-        if word in COMMUTATIVE_BITS and len(flat) == 2 and kinds[0] == kinds[1]:
+        if word in COMMUTATIVE_BITS | COMMUTATIVE and len(flat) == 2 and kinds[0] == kinds[1]:
             return cells_of(unordered(tag("bits", word, kinds), *flat), shape)
         return cells_of(ordered(tag("bits", word, kinds), *flat), shape)
+
+    def on_registers(self, word: str, x: Cells, y: Cells) -> Cells:
+        """Return an operator on two 32-bit integers of registers."""
+        return self.bits(word, ("register", "register"), x, y)
 
     # ---------------------------------------------------------------- along the free dimension
 
@@ -377,19 +392,29 @@ def _added(x: Words, y: Words, zero: Words) -> Words:
     The flag in the first lane of a digest a represents 0 + a. It moves outwards, because
     (0 + a) + b and 0 + (a + b) have equal bits for all a and b.
     """
+    out = np.empty_like(x)
+    for start in range(0, len(x), BLOCK):
+        part = slice(start, start + BLOCK)
+        _add_block(x[part], y[part], zero, out[part])
+    return out
+
+
+def _add_block(x: Words, y: Words, zero: Words, out: Words) -> None:
     flags = (x[::LANES] | y[::LANES]) & FLAG
-    if flags.any():
+    flagged = bool(flags.any())
+    if flagged:
         x, y = x.copy(), y.copy()
         x[::LANES] &= EVEN
         y[::LANES] &= EVEN
-    out = unordered(tag("binary", "add"), x, y)
+    out[...] = unordered(tag("binary", "add"), x, y)
     for one, other in ((x, y), (y, x)):
         is_zero = one[::LANES] == zero[0]
         if is_zero.any():
             out.reshape(-1, LANES)[is_zero] = other.reshape(-1, LANES)[is_zero]
             flags[is_zero & (other[::LANES] != zero[0])] = FLAG
-    out[::LANES] |= flags
-    return out
+            flagged = True
+    if flagged:
+        out[::LANES] |= flags
 
 
 def _joined(domain: Domain, x: Words, y: Words) -> Words:

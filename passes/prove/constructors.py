@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nkijit.dialects.dtypes import DType, Kind
+from nkijit.dialects.dtypes import DTYPES, DType, Kind
 from nkijit.dialects.nisa.mx import GROUP_PARTITIONS, scale_rows
 from nkijit.passes.interpret.records.environment import Env, Slots, Step
 from nkijit.passes.interpret.records.operands import Read
@@ -15,6 +15,7 @@ from nkijit.passes.interpret.records.records import (
     AccumulatorUse,
     Applied,
     Arithmetic,
+    Calculated,
     Chain,
     Chosen,
     Computed,
@@ -30,6 +31,7 @@ from nkijit.passes.interpret.records.records import (
     Matmul,
     Meets,
     MoveRows,
+    OfRegister,
     OnRegisters,
     Opaque,
     Reach,
@@ -45,8 +47,12 @@ from nkijit.passes.numerics.storage import storage
 from nkijit.passes.prove.algebra import Algebra
 from nkijit.passes.prove.digests import Cells, differ
 from nkijit.passes.prove.errors import NotProvableError
+from nkijit.passes.prove.held import held_type
 from nkijit.passes.prove.memory import read, rounded_number, stored_numbers, write
-from nkijit.passes.prove.symbols import Symbol
+from nkijit.passes.prove.symbols import Symbol, register_cells
+
+REGISTER = DTYPES["int32"]
+"""The data type of a register's content."""
 
 
 def _contains(into: DType, dtype: DType) -> bool:
@@ -151,7 +157,7 @@ class Binder:
         stages = [self._stage(stage, into.shape) for stage in record.stages]
         around = self._accumulating(record.accumulators)
         copies = all(stage.word == "copy" for stage in record.stages)
-        of = record.data.dtype if copies else None
+        of = _values_in(record.data) if copies else None
 
         def step(env: Env) -> None:
             def compute() -> Cells:
@@ -273,7 +279,7 @@ class Binder:
 
     def _copy(self, record: Copy) -> Step:
         source, into = read(record.source, self.algebra), record.into
-        of = record.source.dtype
+        of = _values_in(record.source)
 
         def step(env: Env) -> None:
             values = source(env)
@@ -393,6 +399,8 @@ class Binder:
             raise NotProvableError("its result depends on data that only a run knows")
         if isinstance(record.description, OnRegisters):
             return record.step
+        if isinstance(record.description, Calculated):
+            return self._calculated(record.description, record.step)
         return self._described[type(record.description)](record.description)
 
     def _meets(self, record: Meets) -> Any:
@@ -422,11 +430,20 @@ class Binder:
 
     def _generated(self, of: Generated) -> Step:
         def step(env: Env) -> None:
-            values = stored_numbers(of.values(env), of.into.dtype, self.algebra)
+            values = self._of_register(of.of, env)
+            if values is None:
+                values = stored_numbers(of.values(env), of.into.dtype, self.algebra)
             shape = of.into.reshape or of.into.shape
             write(env, of.into, np.broadcast_to(values, shape).reshape(of.into.shape), self.algebra)
 
         return step
+
+    def _of_register(self, of: OfRegister, env: Env) -> Cells | None:
+        """Return the term of a function of a register; None if the register's number is known."""
+        content: int | Symbol = of.register(env)
+        if not isinstance(content, Symbol):
+            return None
+        return self.algebra.elements(of.name, self.algebra.number(of.numbers), content.cells)
 
     def _chosen(self, of: Chosen) -> Step:
         algebra, into = self.algebra, of.into
@@ -438,20 +455,43 @@ class Binder:
             values = np.broadcast_to(source(env), into.shape)
             if exact is not None and not _contains(into.dtype, exact):
                 values = algebra.rounded(values, into.dtype)
-            write(env, into, np.where(of.on_false(env), fill, values), algebra)
+            chooses = None if of.of is None else self._of_register(of.of, env)
+            if chooses is None:
+                write(env, into, np.where(of.on_false(env), fill, values), algebra)
+            else:
+                write(env, into, algebra.elements("where", chooses, values, fill), algebra)
 
         return step
 
     def _loaded(self, of: Loaded) -> Step:
         source = read(of.source, self.algebra)
         assert of.source.tile is not None
-        stored = storage(of.source.tile.info.dtype)
+        dtype = of.source.tile.info.dtype
+        stored = storage(dtype)
+        least, most = dtype.ends if dtype.is_integer and dtype.kind is not Kind.boolean else (0, 0)
+        fits = REGISTER.ends[0] <= least < most <= REGISTER.ends[1]
 
         def step(env: Env) -> None:
             cells = source(env)
             values = self.algebra.values(cells)
-            known = values is not None
-            env[of.register] = of.convert(values.astype(stored)) if known else Symbol(cells.copy())
+            if values is not None:
+                env[of.register] = of.convert(values.astype(stored))
+                return
+            content = cells.reshape(()).copy()
+            if not fits:
+                content = self.algebra.elements(("register", dtype.name), content)
+            env[of.register] = Symbol(content)
+
+        return step
+
+    def _calculated(self, of: Calculated, exact: Step) -> Step:
+        def step(env: Env) -> None:
+            contents: list[int | Symbol] = [read(env) for read in of.operands]
+            if any(isinstance(content, Symbol) for content in contents):
+                cells = [register_cells(content, self.algebra) for content in contents]
+                env[of.register] = Symbol(self.algebra.on_registers(of.word, *cells))
+            else:
+                exact(env)
 
         return step
 
@@ -474,6 +514,13 @@ class Binder:
             write(env, of.into, found, algebra)
 
         return step
+
+
+def _values_in(source: Source) -> DType | None:
+    """Return a data type that contains all values of an operand; None for one used as stored."""
+    if source.dtype is None or source.tile is None or source.tile.info.dtype is not source.dtype:
+        return source.dtype
+    return held_type(source.tile.base) or source.dtype
 
 
 def _start(start: Source | float, algebra: Algebra) -> Read:

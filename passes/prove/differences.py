@@ -53,6 +53,7 @@ def divergence(
     name: str,
     index: Sequence[int],
     rank: int = 0,
+    trips: int | None = None,
 ) -> Divergence:
     """Return the place where the terms of an element of a result diverge.
 
@@ -62,8 +63,11 @@ def divergence(
         name: the name of the result in the old kernel.
         index: the element.
         rank: the rank with the result.
+        trips: the iterations of loops that depend on inputs.
     """
-    old, new = (Terms(each, level, run) for each, run in zip(kernels, ("old", "new"), strict=True))
+    old, new = (
+        Terms(each, level, run, trips) for each, run in zip(kernels, ("old", "new"), strict=True)
+    )
     names = old.names()
     pair = old.node(name, index, rank), new.node(new.names()[names.index(name)], index, rank)
     steps: list[str] = []

@@ -106,17 +106,16 @@ def ordered(name: np.uint64, *operands: Words) -> Words:
 def unordered(name: np.uint64, x: Words, y: Words) -> Words:
     """Return the digest of a commutative constructor.
 
-    Sum and product of two words determine both words, except for their order.
+    (x + name) (y + name) is x y + name (x + y) and a constant: the sum and the product of two words
+    determine both words, except for their order. Names are odd and words without flags even, so
+    that the factors are odd and lose no bits.
     """
     out = np.empty_like(x)
-    one, two = weights(2, "unordered")
     for start in range(0, len(x), BLOCK):
         part = slice(start, start + BLOCK)
         total = out[part]
-        np.multiply(x[part], y[part], total)
-        np.multiply(total, one, total)
-        np.add(total, (x[part] + y[part]) * two, total)
-        np.add(total, name, total)
+        np.add(x[part], name, total)
+        np.multiply(total, y[part] + name, total)
         mixed(total)
     return out
 
@@ -140,10 +139,8 @@ def column_sums(cells: Cells) -> Cells:
     """Return the digest of each column of a (P, N) array, with a weight per row: (N,)."""
     rows, count = cells.shape
     flat = words(cells).reshape(rows, count * LANES)
-    out = np.zeros(count * LANES, np.uint64)
-    for row, weight in zip(flat, weights(rows), strict=True):
-        out += row * weight
-    return out.view(CELL)
+    sums: Words = np.einsum("i,ij->j", weights(rows), flat)
+    return sums.view(CELL)
 
 
 def prefixes(cells: Cells) -> Words:
@@ -182,7 +179,7 @@ def inverse(number: np.uint64) -> np.uint64:
 
 def differ(old: Cells, new: Cells) -> npt.NDArray[np.bool_]:
     """Return where two arrays of the same shape have different digests."""
-    shape = (*old.shape, LANES)
+    shape = (*old.shape, old.dtype.itemsize // CELL.itemsize * LANES)
     return (words(old).reshape(shape) != words(new).reshape(shape)).any(axis=-1)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,7 @@ from nkijit.passes.prove.algebra import Algebra, Level
 from nkijit.passes.prove.differences import Divergence, divergence
 from nkijit.passes.prove.digests import Cells, differ
 from nkijit.passes.prove.errors import NotProvableError
+from nkijit.passes.prove.loops import Trips
 from nkijit.passes.prove.roundings import Rounding, RoundingWatch, changed
 from nkijit.passes.prove.run import Digests, argument, digests, result_names
 
@@ -82,6 +84,8 @@ class Proof:
     """The reason why there are no terms to compare; None if there are."""
     roundings: tuple[Rounding, ...] = ()
     """For kernels that are equal up to rounding, the lines that round in one kernel only."""
+    trips: int | None = None
+    """The number of iterations that is assumed of loops that depend on inputs; None without any."""
 
     def holds(self, level: Level | str = Level.bits) -> bool:
         """Return whether the kernels are proven equal at a level, or at a stricter one."""
@@ -89,7 +93,10 @@ class Proof:
 
     def __str__(self) -> str:
         if self.level is not None:
-            lines = [f"equal for all inputs: {self.level.value}"]
+            inputs = "all inputs"
+            if self.trips is not None:
+                inputs += f" with which loops of unknown trip count run {self.trips} times"
+            lines = [f"equal for {inputs}: {self.level.value}"]
             return "\n".join(lines + [f"  {each}" for each in self.roundings])
         if self.unproven is not None:
             return f"not proven: {self.unproven}"
@@ -101,13 +108,17 @@ class Proof:
 
 
 @without_collection()
-def prove(old: Kernel, new: Kernel, level: Level | str = Level.rounding) -> Proof:
+def prove(
+    old: Kernel, new: Kernel, level: Level | str = Level.rounding, trips: int | None = None
+) -> Proof:
     """Compare the results of two kernels for all inputs.
 
     Args:
         old: a verified kernel.
         new: a verified kernel with arguments and results of the same types.
         level: the weakest level to try, after all stricter ones.
+        trips: the number of iterations of loops whose trip counts depend on inputs; the proof then
+            holds for the inputs with which all such loops of the old kernel run as often.
 
     Returns the strictest level that holds, or the first difference at `level`, or the reason why
     there is no proof. Equal kernels are equal on every input, except for a collision of digests.
@@ -123,14 +134,16 @@ def prove(old: Kernel, new: Kernel, level: Level | str = Level.rounding) -> Proo
         if not each.implies(last):
             break
         found: list[Digests] = []
+        assumed: list[Trips] = []
         for name, kernels in (("old", olds), ("new", news)):
+            assumed.append(Trips(trips))
             try:
                 if each is Level.rounding:
                     watch = RoundingWatch(each)
                     watches.append(watch)
-                    found.append(digests(kernels, watch, name, watch))
+                    found.append(digests(kernels, watch, name, watch, assumed[-1]))
                 else:
-                    found.append(digests(kernels, Algebra(each), name))
+                    found.append(digests(kernels, Algebra(each), name, trips=assumed[-1]))
             except NotProvableError as error:
                 return Proof(None, last, unproven=Unproven(name, error.reason, error.place))
             except InterpretationError as error:
@@ -138,11 +151,18 @@ def prove(old: Kernel, new: Kernel, level: Level | str = Level.rounding) -> Proo
         if len(found[0].returned) != len(found[1].returned):
             reason = "its collectives have another number of ranks than the old kernel"
             return Proof(None, last, unproven=Unproven("new", reason, None))
+        if not assumed[1].facts <= assumed[0].facts:
+            reason = "the trip count of a loop is another term than those in the old kernel"
+            return Proof(None, last, unproven=Unproven("new", reason, None))
+        given = trips if assumed[0].facts else None
         difference = _difference(olds[0], *found)
         if difference is None:
-            return Proof(each, last, roundings=changed(*watches) if watches else ())
+            roundings = changed(*watches) if watches else ()
+            return Proof(each, last, roundings=roundings, trips=given)
     assert difference is not None
-    terms = divergence((olds, news), last, difference.result, difference.index, difference.rank)
+    terms = divergence(
+        (olds, news), last, difference.result, difference.index, difference.rank, trips
+    )
     return Proof(None, last, replace(difference, terms=terms))
 
 
@@ -175,7 +195,9 @@ def _difference(kernel: KernelOp, old: Digests, new: Digests) -> Difference | No
     first: tuple[str, tuple[int, ...], int] | None = None
     count = 0
     for name, rank, before, after, undefined in _pairs(kernel, old, new):
-        different = differ(before, after) & ~undefined
+        different = differ(before, after)
+        if different.any():
+            different &= ~undefined()
         found = int(different.sum())
         count += found
         if found and first is None:
@@ -186,16 +208,16 @@ def _difference(kernel: KernelOp, old: Digests, new: Digests) -> Difference | No
 
 def _pairs(
     kernel: KernelOp, old: Digests, new: Digests
-) -> Iterator[tuple[str, int, Cells, Cells, npt.NDArray[np.bool_] | np.bool_]]:
+) -> Iterator[tuple[str, int, Cells, Cells, Callable[[], npt.NDArray[np.bool_] | np.bool_]]]:
     """Yield the name, rank and digests of each result, then of each argument that is written.
 
-    The last item is a mask of the elements that neither kernel writes.
+    The last item returns a mask of the elements that neither kernel writes.
     """
     names = result_names(kernel)
-    masks = [a & b for a, b in zip(old.undefined, new.undefined, strict=True)]
+    unwritten = list(zip(old.undefined, new.undefined, strict=True))
     for number, (before, after) in enumerate(zip(old.returned, new.returned, strict=True)):
         rank, result = divmod(number, len(names))
-        yield names[result], rank, before, after, masks[number]
+        yield names[result], rank, before, after, partial(_neither, *unwritten[number])
     for rank, number in sorted(old.written.keys() | new.written.keys()):
         value = kernel.arguments[number]
         shape = info_of(value).shape
@@ -203,4 +225,9 @@ def _pairs(
             each.written.get((rank, number), argument(value, rank, number)).reshape(shape)
             for each in (old, new)
         )
-        yield value.name_hint or f"argument {number}", rank, before, after, np.False_
+        yield value.name_hint or f"argument {number}", rank, before, after, lambda: np.False_
+
+
+def _neither(*masks: Callable[[], npt.NDArray[np.bool_]]) -> npt.NDArray[np.bool_]:
+    one, other = (mask() for mask in masks)
+    return one & other

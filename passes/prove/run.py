@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,8 @@ from nkijit.passes.prove.algebra import Algebra
 from nkijit.passes.prove.constructors import Binder
 from nkijit.passes.prove.digests import CELL, Cells, atoms, differ
 from nkijit.passes.prove.forms import DigestForms
-from nkijit.passes.prove.memory import DigestSlots
+from nkijit.passes.prove.loops import Trips, give_trips
+from nkijit.passes.prove.memory import DigestSlots, elements
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +35,8 @@ class Digests:
 
     returned: Sequence[Cells]
     """The returned tensors of the first core of each rank, one rank after the other."""
-    undefined: Sequence[npt.NDArray[np.bool_]]
-    """For each returned tensor, the elements that the kernel never writes."""
+    undefined: Sequence[Callable[[], npt.NDArray[np.bool_]]]
+    """For each returned tensor, a function that finds the elements that the kernel never writes."""
     written: Mapping[tuple[int, int], Cells]
     """The arguments that the kernel writes, by rank and number."""
 
@@ -54,7 +56,14 @@ class _Unwritten:
 class CorePlan:
     """One core's kernel, compiled to steps on digests."""
 
-    def __init__(self, kernel: KernelOp, algebra: Algebra, run: str, launch: Sequence[KernelOp]):
+    def __init__(
+        self,
+        kernel: KernelOp,
+        algebra: Algebra,
+        run: str,
+        launch: Sequence[KernelOp],
+        trips: Trips,
+    ):
         """Compile a verified kernel.
 
         Args:
@@ -62,6 +71,7 @@ class CorePlan:
             algebra: the constructors of terms.
             run: a name of the kernel; undefined elements of kernels with different names differ.
             launch: the programs of all cores, if there are several.
+            trips: the iterations of loops that depend on inputs.
         """
         self.kernel = kernel
         self._run = run
@@ -70,6 +80,7 @@ class CorePlan:
         self.slots.algebra = algebra
         forms = DigestForms(self.slots, binder.bind, algebra)
         self.body = compile_body(self.slots, forms, kernel.body.block)
+        give_trips(self.body, algebra, trips)
         for body in self.body.all():
             for position, op in enumerate(body.ops):
                 if isinstance(op, DevicePrintOp):
@@ -88,7 +99,7 @@ class CorePlan:
             if type(op) is not AllocOp:
                 continue
             value, number = op.result, self.slots.shared_number(op.result)
-            slot, cells = self.slots.base(value), info_of(value).size
+            slot, cells = self.slots.base(value), self.slots.count(value)
             life = lives.get(slot)
             if life is None or number >= 0 or value in returned:
                 self._own.append((value, number))
@@ -112,7 +123,7 @@ class CorePlan:
         env[self._core] = core
         for number, value in enumerate(self.kernel.arguments):
             if number not in shared:
-                shared[number] = argument(value, core.rank, number)
+                shared[number] = slots.cells_in(value, argument(value, core.rank, number))
             env[slots.base(value)] = shared[number]
         for value, number in self._own:
             cells = shared.get(number)
@@ -136,21 +147,29 @@ class CorePlan:
     def _unwritten(self, value: SSAValue, core: Core) -> Cells:
         """Return the digests of the undefined elements of a tensor."""
         name = (self._run, core, self.slots.base(value))
-        return atoms(info_of(value).size, "unwritten", *name)
+        return atoms(self.slots.count(value), "unwritten", *name)
 
-    def results(self, env: Env) -> list[tuple[Cells, npt.NDArray[np.bool_]]]:
-        """Return the digests of each result, and a mask of the elements that were never written."""
-        found: list[tuple[Cells, npt.NDArray[np.bool_]]] = []
+    def written_argument(self, env: Env, number: int) -> Cells:
+        """Return the digests of an argument's elements after a run, as a flat array."""
+        value = self.kernel.arguments[number]
+        return self.slots.elements_in(value, env[self.slots.base(value)])
+
+    def results(self, env: Env) -> list[tuple[Cells, Callable[[], npt.NDArray[np.bool_]]]]:
+        """Return the digests of each result, and a function that finds unwritten elements."""
+        found: list[tuple[Cells, Callable[[], npt.NDArray[np.bool_]]]] = []
         for value, slot in zip(self.kernel.return_op.values, self._results, strict=True):
             base = base_of(value)
             cells, own, shown = env[slot], info_of(base).dtype, info_of(value).dtype
-            undefined = np.zeros(cells.shape, np.bool_)
-            if any(base is each for each, _ in self._own):
-                pattern = self.slots.access(value)
-                before = strided(self._unwritten(base, env[self._core]), pattern, CELL)
-                undefined = ~differ(before, cells)
-            found.append((self.slots.algebra.recast(cells, own, shown).copy(), undefined))
+            undefined = partial(self._undefined, value, cells, env[self._core])
+            found.append((elements(self.slots.algebra, cells, own, shown), undefined))
         return found
+
+    def _undefined(self, value: SSAValue, cells: Cells, core: Core) -> npt.NDArray[np.bool_]:
+        base = base_of(value)
+        if not any(base is each for each, _ in self._own):
+            return np.zeros(cells.shape, np.bool_)
+        before = strided(self._unwritten(base, core), self.slots.access(value), cells.dtype)
+        return ~differ(before, cells)
 
 
 def result_names(kernel: KernelOp) -> list[str]:
@@ -187,7 +206,11 @@ def ranks_of(kernel: KernelOp) -> int:
 
 
 def digests(
-    kernels: Sequence[KernelOp], algebra: Algebra, run: str, observer: Observer | None = None
+    kernels: Sequence[KernelOp],
+    algebra: Algebra,
+    run: str,
+    observer: Observer | None = None,
+    trips: Trips | None = None,
 ) -> Digests:
     """Run the kernel of each core on digests, and return those of the results.
 
@@ -196,11 +219,12 @@ def digests(
         algebra: the constructors of terms.
         run: a name of the kernel; undefined elements of kernels with different names differ.
         observer: is called before and after each operation.
+        trips: the iterations of loops that depend on inputs; gets the facts that the run assumes.
 
     Raises NotProvableError for a kernel without terms, and InterpretationError as a run does.
     """
     launch = tuple(kernels) if len(kernels) > 1 else ()
-    plans = [CorePlan(kernel, algebra, run, launch) for kernel in kernels]
+    plans = [CorePlan(kernel, algebra, run, launch, trips or Trips()) for kernel in kernels]
     runners: list[tuple[Core, Any]] = []
     first: list[Env] = []
     for rank in range(max(map(ranks_of, kernels))):
@@ -220,7 +244,7 @@ def digests(
         [cells for cells, _ in results],
         [undefined for _, undefined in results],
         {
-            (rank, number): env[plans[0].slots.base(kernels[0].arguments[number])]
+            (rank, number): plans[0].written_argument(env, number)
             for rank, env in enumerate(first)
             for number in sorted(written)
         },

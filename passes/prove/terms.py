@@ -16,6 +16,7 @@ from nkijit.passes.diagnostics.places import Position, positions
 from nkijit.passes.diagnostics.shown import ShownAsText
 from nkijit.passes.prove.algebra import Level
 from nkijit.passes.prove.digests import LANES, Words, words
+from nkijit.passes.prove.loops import Trips
 from nkijit.passes.prove.recording import Call, Recorder, Shape
 from nkijit.passes.prove.run import Digests, argument, digests, result_names
 
@@ -72,11 +73,17 @@ class Term(ShownAsText):
 class Terms:
     """The terms of the results of one kernel."""
 
-    def __init__(self, kernels: Sequence[KernelOp], level: Level = Level.bits, run: str = "old"):
+    def __init__(
+        self,
+        kernels: Sequence[KernelOp],
+        level: Level = Level.bits,
+        run: str = "old",
+        trips: int | None = None,
+    ):
         """Run a kernel on digests, and record the constructors; arguments as for `digests`."""
         self._kernel = kernels[0]
         self.recorder = Recorder(level)
-        self.results: Digests = digests(kernels, self.recorder, run, self.recorder)
+        self.results: Digests = digests(kernels, self.recorder, run, self.recorder, Trips(trips))
 
     # ---------------------------------------------------------------- names
 

@@ -21,6 +21,7 @@ numbers and quoted words are counted as one.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from time import monotonic
@@ -58,12 +59,15 @@ class Count:
     skipped: int = 0
     """Cases that could not be tested, such as invalid kernels."""
     findings: list[Finding] = field(default_factory=list[Finding])
+    outcomes: Counter[str] = field(default_factory=Counter[str])
+    """How often a campaign has seen each outcome, for campaigns with several good ones."""
 
     def add(self, other: Count) -> None:
         """Add the counts and findings of another round."""
         self.cases += other.cases
         self.skipped += other.skipped
         self.findings += other.findings
+        self.outcomes += other.outcomes
 
 
 def until(deadline: float, most: int) -> Iterator[int]:

@@ -106,12 +106,13 @@ def keep(tally: Tally, seed: str) -> list[str]:
 
 
 def table(tallies: Sequence[Tally]) -> str:
-    """Return the table of results: cases, seconds and findings per campaign."""
+    """Return the table of results: cases, seconds, findings and outcomes per campaign."""
     lines = [f"{'campaign':<14}{'cases':>8}{'skipped':>13}{'seconds':>9}{'findings':>10}"]
     for tally in tallies:
         count = tally.count
         line = f"{tally.name:<14}{count.cases:>8}{count.skipped:>13}{tally.seconds:>9.0f}"
         lines.append(f"{line}{len(count.findings):>10}  {tally.missing}".rstrip())
+        lines += [f"{number:>10} {what}" for what, number in sorted(count.outcomes.items())]
     return "\n".join(lines)
 
 

@@ -280,20 +280,34 @@ class Declared:
 
 
 @dataclass(frozen=True, slots=True)
+class OfRegister:
+    """A function of a register and of one integer per element."""
+
+    name: tuple[object, ...]
+    """Functions with equal names are equal."""
+    register: Callable[[Env], int]
+    numbers: Array
+
+
+@dataclass(frozen=True, slots=True)
 class Generated:
-    """Stored values that depend on registers alone."""
+    """Stored values that depend on one register alone."""
 
     values: Callable[[Env], Array]
+    of: OfRegister
+    """The same values as a function."""
     into: Destination
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A copy of a tile in which some elements, which depend on registers alone, have one value."""
+    """A copy of a tile in which some elements have one value; a register may decide which."""
 
     source: Source
     on_false: Callable[[Env], Array]
     """Returns the mask of the elements that have the value `fill`."""
+    of: OfRegister | None
+    """The same mask as a function; None if it does not depend on a register."""
     fill: float
     into: Destination
 
@@ -334,13 +348,22 @@ class Loaded:
     """Converts the stored element."""
 
 
+@dataclass(frozen=True, slots=True)
+class Calculated:
+    """A register that is computed from two registers: an operator on 32-bit integers."""
+
+    word: str
+    operands: tuple[Callable[[Env], int], Callable[[Env], int]]
+    register: int
+
+
 class OnRegisters(Enum):
-    """The computations that only read and write registers."""
+    """The steps that at most copy registers."""
 
     only = "only"
 
 
-Description = Declared | Generated | Chosen | Selected | Drawn | Loaded | OnRegisters
+Description = Declared | Generated | Chosen | Selected | Drawn | Loaded | Calculated | OnRegisters
 """The operands and results of an opaque computation."""
 
 

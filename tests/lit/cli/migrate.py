@@ -9,8 +9,8 @@
 # REPORT: migrate.py:[[#]]: import: import neuronxcc.nki as nki
 # REPORT: mask: row < rows
 # REPORT: scaled: rewritten
-# REPORT-NEXT: agrees bit by bit at x=200x64:float32
-# REPORT-NEXT: agrees bit by bit at x=199x64:float32
+# REPORT-NEXT: agrees bit by bit, for all inputs, at x=200x64:float32
+# REPORT-NEXT: agrees bit by bit, for all inputs, at x=199x64:float32
 # REPORT: triangle: left: nobody says what its arguments are
 # REPORT: 2 kernels: 1 rewritten, 1 left; 1 proven bit by bit
 

@@ -46,6 +46,7 @@ def test_imports(head: str, tmp_path: Path) -> None:
     path = write(tmp_path, f"\n\n@nki.jit\ndef kernel(x):{BODY}", head)
     migration = migrate_file(path, SPEC)
     assert migration.report.kernels[0].proven, str(migration.report)
+    assert all(migration.report.kernels[0].for_all)
     # Imports that the rewritten kernel needs are added.
     assert migration.text.startswith(IMPORTS[head] + "import nki.isa as nisa\n")
 

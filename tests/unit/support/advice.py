@@ -110,6 +110,14 @@ def check_same_results(
         found = {d.rule.id for d in find_all(copies, advise=False) if d.severity == "error"}
         assert found <= errors | MEMORY, kind
         assert run(copies, inputs) == expected, kind
+        # NeuronCore-v2 transposes by a product with the identity matrix: infinities become NaN.
+        finite = kernels[0].target.platform == "trn1" and kind in (
+            "dma-transpose",
+            "tensor-transpose",
+        )
+        if not found and not finite:
+            proof = prove(kernels, copies, "bits", trips=2)
+            assert proof.holds("bits"), (kind, str(proof))
     return {kind for kind, _ in made[:most]}
 
 

@@ -12,7 +12,7 @@ from nkijit.dialects.nisa.pattern import IotaOp
 from nkijit.passes.interpret.records.binding import Binding
 from nkijit.passes.interpret.records.environment import Array
 from nkijit.passes.interpret.records.operands import Read
-from nkijit.passes.interpret.records.records import Fill, Generated, Opaque
+from nkijit.passes.interpret.records.records import Fill, Generated, OfRegister, Opaque
 from nkijit.passes.interpret.semantics.registry import semantics
 
 
@@ -40,10 +40,16 @@ def affine_values(b: Binding, derive: Callable[[Array], Array]) -> Array | Read:
     return lambda env: derive((values + offset(env)).astype(np.int32))
 
 
+def affine_of_register(b: Binding, name: tuple[object, ...]) -> OfRegister:
+    """Return a function of the affine values, the offset of which is a register."""
+    return OfRegister(name, b.register("offset"), affine_numbers(b.op))
+
+
 @semantics(IotaOp)
 def iota(b: Binding) -> Fill | Opaque:
     stored, into = affine_values(b, lambda values: b.rounded(values, "dst")), b.as_stored()
     if not callable(stored):
         return Fill(stored, into)
     dst = into.slot
-    return Opaque(lambda env: np.copyto(env[dst], stored(env)), Generated(stored, into))
+    of = affine_of_register(b, ("affine", into.dtype.name))
+    return Opaque(lambda env: np.copyto(env[dst], stored(env)), Generated(stored, of, into))

@@ -17,7 +17,14 @@ from nkijit.dialects.nisa.registers import (
 from nkijit.passes.interpret.records.binding import Binding
 from nkijit.passes.interpret.records.environment import Array, Env
 from nkijit.passes.interpret.records.operands import reader
-from nkijit.passes.interpret.records.records import Generated, Loaded, OnRegisters, Opaque
+from nkijit.passes.interpret.records.records import (
+    Calculated,
+    Generated,
+    Loaded,
+    OfRegister,
+    OnRegisters,
+    Opaque,
+)
 from nkijit.passes.interpret.semantics.registry import semantics
 
 _BITS = 32
@@ -46,7 +53,7 @@ def register_compute(b: Binding) -> Opaque:
     def step(env: Env) -> None:
         env[into] = _signed(compute(left(env), right(env)))
 
-    return Opaque(step, OnRegisters.only)
+    return Opaque(step, Calculated(b.value("op"), (left, right), into))
 
 
 @semantics(RegisterLoadOp)
@@ -76,7 +83,8 @@ def register_store(b: Binding) -> Opaque:
     def step(env: Env) -> None:
         env[target][...] = element(env)
 
-    return Opaque(step, Generated(element, into))
+    of = OfRegister(("stored", into.dtype.name), read, np.zeros((), np.int64))
+    return Opaque(step, Generated(element, of, into))
 
 
 def _as_integer(array: Any) -> int:

@@ -24,7 +24,7 @@ from nkijit.passes.interpret.records.operands import reader
 from nkijit.passes.interpret.records.records import Chosen, Computed, Opaque, Reach
 from nkijit.passes.interpret.semantics.nisa.accumulators import accumulator_use
 from nkijit.passes.interpret.semantics.nisa.described import constructor, declared
-from nkijit.passes.interpret.semantics.nisa.pattern import affine_values
+from nkijit.passes.interpret.semantics.nisa.pattern import affine_of_register, affine_values
 from nkijit.passes.interpret.semantics.registry import semantics
 from nkijit.passes.numerics.operators import BINARY, select
 
@@ -92,6 +92,8 @@ def tensor_copy_predicated(b: Binding) -> Opaque:
 def affine_select(b: Binding) -> Opaque:
     holds = affine_condition(b.op)
     known = affine_values(b, lambda values: ~holds(values))
+    name = ("affine condition", b.value("cmp_op"))
+    of = affine_of_register(b, name) if callable(known) else None
 
     def on_false(env: Env) -> Array:
         return known(env) if callable(known) else known
@@ -107,7 +109,7 @@ def affine_select(b: Binding) -> Opaque:
             np.copyto(env[dst], stored, where=on_false(env))
 
         source = b.read("on_true_tile", shape, raw=True)
-        return Opaque(copy, Chosen(source, on_false, float(fill), b.as_stored()))
+        return Opaque(copy, Chosen(source, on_false, of, float(fill), b.as_stored()))
     values = b.reader("on_true_tile", shape)
     scratch, store = b.rounds("dst", shape)
 
@@ -117,7 +119,7 @@ def affine_select(b: Binding) -> Opaque:
         store(env)
 
     source = b.read("on_true_tile", shape)
-    return Opaque(convert, Chosen(source, on_false, float(fill), b.as_stored()))
+    return Opaque(convert, Chosen(source, on_false, of, float(fill), b.as_stored()))
 
 
 @semantics(RangeSelectOp)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -226,6 +227,33 @@ def test_widening_is_the_identity() -> None:
         nisa.tensor_copy(y, a)
 
     assert of(widened, half, half).equivalent(of(copied, half, half)).level == "bits"
+
+
+def through(dtype: Any, *, changed: bool = False) -> TracedKernel:
+    """bfloat16 inputs, stored as `dtype` on the way to bfloat16."""
+
+    def body(y, a, b):
+        held = tile(128, 64, dtype=dtype)
+        nisa.tensor_copy(held, a)
+        if changed:
+            nisa.tensor_tensor(held[:, 8:9], held[:, 8:9], a[:, 8:9], op=nl.multiply)
+        nisa.tensor_copy(y, held)
+
+    half = np.zeros((128, 64), ml_dtypes.bfloat16)
+    return of(body, half, half, out=nl.bfloat16)
+
+
+def test_a_wider_type_on_the_way_is_the_identity() -> None:
+    plain = through(nl.bfloat16)
+    assert plain.equivalent(through(nl.float32)).level == "bits"
+    assert plain.equivalent(through(nl.float16)).level == "rounding"
+
+
+def test_a_wider_tile_that_is_computed_in_is_rounded() -> None:
+    one, other = (through(dtype, changed=True) for dtype in (nl.bfloat16, nl.float32))
+    proof = one.equivalent(other, "bits")
+    assert proof.level is None
+    assert one.equivalent(other, "reassociated").level is None
 
 
 def test_undefined_elements_are_never_equal() -> None:

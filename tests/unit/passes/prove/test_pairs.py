@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
@@ -16,14 +17,21 @@ from nkijit.passes.prove.run import result_names
 from nkijit.traced.kernel import TracedKernel
 
 SOURCES = ("softmax", "layernorm", "rmsnorm", "matmul", "residual", "activate2")
+CANCELS = re.compile(r"%maxima|%negative_maximum|%c-3\.40282347e38")
+"""The lines of softmax kernels that compute the value m, subtracted from all elements of a row.
+
+exp(x - m) / sum(exp(x - m)) does not depend on m. With another m, all terms of a row differ, but
+numbers differ by rounding at most.
+"""
 
 
-def traces() -> list[TracedKernel]:
+def traces() -> list[tuple[str, TracedKernel]]:
     """The kernels of examples, on float32 or the last data type, as IR without locations."""
-    found: list[TracedKernel] = []
-    for example in examples(*SOURCES):
-        inputs = example.inputs(replace(example.small, dtype=example.dtypes[-1]))
-        found.append(of_text(str(example.kernel.trace(**inputs).text())))
+    found: list[tuple[str, TracedKernel]] = []
+    for source in SOURCES:
+        for example in examples(source):
+            inputs = example.inputs(replace(example.small, dtype=example.dtypes[-1]))
+            found.append((source, of_text(str(example.kernel.trace(**inputs).text()))))
     return found
 
 
@@ -46,13 +54,15 @@ def first_difference(old: TracedKernel, new: TracedKernel) -> tuple[str, tuple[i
 
 
 def pairs(kind: str) -> Iterator[tuple[str, TracedKernel, TracedKernel]]:
+    """Pairs of a kernel and the kernel with a change, but for changes that cancel."""
     rng = Random(kind)
     kernels = traces()
     for number in range(40):
-        old = kernels[number % len(kernels)]
+        source, old = kernels[number % len(kernels)]
         for what, new in changed(rng, old, 12, (kind,)):
-            yield what, old, new
-            break
+            if source != "softmax" or not CANCELS.search(what):
+                yield what, old, new
+                break
 
 
 @pytest.mark.parametrize("kind", CHANGES)
@@ -62,18 +72,17 @@ def test_a_change_is_refuted(kind: str, wanted: int) -> None:
     for what, old, new in pairs(kind):
         expected = first_difference(old, new)
         proof = old.equivalent(new)
-        if proof.holds("bits"):
-            assert expected is None, what
-        if proof.level is not None or expected is None:
-            continue  # another order of a sum, or a change without effect
+        assert proof.unproven is None, what
+        if proof.level is not None:
+            # A change without effect, or another order of a sum.
+            assert expected is None or not proof.holds("bits"), what
+            continue
         assert proof.difference is not None, what
-        assert proof.difference.index <= expected[1], what
+        assert (proof.difference.result, proof.difference.index) == expected, what
         terms = proof.difference.terms
         assert terms is not None
         assert terms.old != terms.new, what
-        # Elements may differ as terms and be equal on this data, such as those of a softmax with
-        # another maximum.
-        count += (proof.difference.result, proof.difference.index) == expected
+        count += 1
         if count == wanted:
             return
     pytest.fail(f"only {count} kernels were changed")

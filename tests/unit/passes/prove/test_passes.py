@@ -25,7 +25,7 @@ from nkijit.traced.kernel import TracedKernel
 def check_compiled(traced: TracedKernel) -> bool:
     """Fail if the compiled kernel is refuted; returns False for a kernel without terms."""
     kernels = kernels_of(traced.module)
-    proof = prove(kernels, [compiled(kernel).kernel for kernel in kernels], "bits")
+    proof = prove(kernels, [compiled(kernel).kernel for kernel in kernels], "bits", 2)
     assert proof.level == "bits" or proof.unproven is not None, proof
     return proof.level == "bits"
 
@@ -54,12 +54,24 @@ def test_compiled_random_kernels() -> None:
     assert sum(proven.values()) >= len(PARTS) - 1
 
 
-@pytest.mark.parametrize("example", parameters("softmax", "layernorm", "embedding_update"))
-def test_exported_and_rolled_examples(example: Any) -> None:
+def check_forms(example: Any) -> None:
     inputs = example.inputs(replace(example.small, dtype=example.dtypes[-1]))
     traced = example.kernel.trace(**inputs)
-    assert traced.equivalent(retraced(traced), "bits").level == "bits"
-    assert traced.equivalent(of_text(traced.text(rolled=True)), "bits").level == "bits"
+    assert check_compiled(traced)
+    for other in (retraced(traced), of_text(traced.text(rolled=True))):
+        proof = traced.equivalent(other, "bits", trips=2)
+        assert proof.level == "bits", proof
+
+
+@pytest.mark.parametrize("example", parameters("softmax", "layernorm", "embedding_update"))
+def test_forms_of_examples(example: Any) -> None:
+    check_forms(example)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("example", parameters())
+def test_forms_of_all_examples(example: Any) -> None:
+    check_forms(example)
 
 
 @pytest.mark.parametrize("seed", range(3))
