@@ -30,6 +30,7 @@ from nkijit.dialects.nki.kernel import (
     shared_tensors,
 )
 from nkijit.dialects.nki.views import (
+    ViewOp,
     base_of,
     index_of,
     leaves_its_tensor,
@@ -152,7 +153,11 @@ class Tracked:
                 index = index_of(value)
                 if index is not None:
                     pending.append(base_of(index))
-                ops.update([id(use.operation) for use in uses_of(value)])
+                for use in uses_of(value):
+                    user = use.operation
+                    ops.add(id(user))
+                    if type(user) is ViewOp and use.index > 0:  # `value` selects its elements
+                        ops.update([id(through.operation) for through in uses_of(user.result)])
         return Tracked(tensors, ops)
 
 
