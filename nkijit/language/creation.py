@@ -222,12 +222,11 @@ def _filled(call: str, shape: Any, value: Any, dtype: Any, buffer: Any, name: st
     if is_on_chip(tensor.buffer):
         isa.memset(tensor, value)
         return tensor
-    runs = list(hbm_runs(tensor))
-    if not runs:
-        return tensor
-    source = allocate(call, runs[0].shape, tensor.dtype, sbuf, "fill")
-    isa.memset(source, value)
-    for run in runs:
+    source: NkiTensor | None = None
+    for run in hbm_runs(tensor):
+        if source is None:
+            source = allocate(call, run.shape, tensor.dtype, sbuf, "fill")
+            isa.memset(source, value)
         isa.dma_copy(run, source[0 : run.shape[0], 0 : run.shape[1]])
     return tensor
 
