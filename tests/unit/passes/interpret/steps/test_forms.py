@@ -23,6 +23,7 @@ from nkijit.passes.interpret.plan.plan import Plan
 from nkijit.passes.interpret.records.errors import InterpretationError
 from nkijit.passes.interpret.records.records import (
     AccumulatorUse,
+    Calculated,
     Chain,
     Chosen,
     Computed,
@@ -33,6 +34,7 @@ from nkijit.passes.interpret.records.records import (
     Loaded,
     Matmul,
     Meets,
+    OfRegister,
     Opaque,
     Source,
     Transpose,
@@ -41,6 +43,7 @@ from nkijit.passes.interpret.steps import forms
 
 LEFT_OUT: dict[type[Any], str] = {
     Opaque: "step",
+    Calculated: "operands",
     Computed: "function",
     Chosen: "on_false",
     Drawn: "state",
@@ -48,6 +51,7 @@ LEFT_OUT: dict[type[Any], str] = {
     Generated: "values",
     Loaded: "convert",
     Meets: "drive",
+    OfRegister: "register",
     Transpose: "valid",
 }
 """Functions that semantics make anew for each instruction, and a slot's number."""
