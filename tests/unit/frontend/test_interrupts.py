@@ -178,5 +178,5 @@ def test_an_interrupt_ends_a_call_and_leaves_everything_alone(name, backend):
 @pytest.mark.parametrize("name", ["the first call", "a loop that is left"])
 def test_an_interrupt_ends_a_first_call_at_many_places(name):
     make, _ = calls()[name]
-    wrong = wrong_after(make, 600)
+    wrong = wrong_after(make, 200)
     assert not wrong, "\n\n".join(wrong)
