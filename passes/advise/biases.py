@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import FloatAttr, LocationAttr, f32
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.attributes import OperatorAttr
+from nkijit.dialects.declare.building import arguments_of, instruction
 from nkijit.dialects.declare.operation import NisaOp, scalar_constant
 from nkijit.dialects.declare.queries import is_set
 from nkijit.dialects.dtypes import DTYPES
@@ -18,15 +19,7 @@ from nkijit.dialects.nisa.elementwise import TensorScalarOp
 from nkijit.dialects.nisa.reduce import TensorReduceOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import info_of, is_tile
-from nkijit.passes.advise.edit import (
-    Edit,
-    allocation_of,
-    arguments_of,
-    erase,
-    insert_before,
-    instruction,
-    tile_like,
-)
+from nkijit.passes.advise.edit import Edit, allocation_of, erase, insert_before, tile_like
 from nkijit.passes.advise.facts import Facts
 from nkijit.passes.advise.fusion import is_in_place, only_source, unchanged
 from nkijit.passes.advise.kinds import SUBTRACTING_BIAS

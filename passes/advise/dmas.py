@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.access import AccessPattern
+from nkijit.dialects.declare.building import arguments_of, instruction
 from nkijit.dialects.declare.cost import transfer_of
 from nkijit.dialects.declare.queries import SBUF
 from nkijit.dialects.nisa.movement import DmaCopyOp
@@ -18,11 +19,9 @@ from nkijit.passes.advise.edit import (
     Edit,
     NotPossibleError,
     allocation_of,
-    arguments_of,
     declare_first,
     erase,
     insert_before,
-    instruction,
     join,
     view,
 )

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from xdsl.dialects.builtin import LocationAttr
-from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from nkijit.dialects.access import AccessPattern
-from nkijit.dialects.declare.creation import copied, created
-from nkijit.dialects.declare.kinds import OperandKind, Role
-from nkijit.dialects.declare.operation import SEGMENTS, NisaOp, segments_attr
+from nkijit.dialects.declare.creation import copied
+from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.dtypes import DType
 from nkijit.dialects.effects import effects
 from nkijit.dialects.nki.allocation import AllocOp
@@ -85,36 +82,6 @@ def tile_like(
     tile.result.name_hint = alloc.result.name_hint
     insert_before(place, tile)
     return tile
-
-
-def instruction(op_class: type[NisaOp], location: LocationAttr, **arguments: object) -> NisaOp:
-    """Create an instruction from its arguments by name.
-
-    Operands are SSA values. Other arguments are attributes, or Python values that the argument's
-    kind converts to attributes. None means that an argument is omitted.
-    """
-    operands: list[SSAValue] = []
-    present: list[int] = []
-    properties: dict[str, Attribute] = {}
-    for f in op_class.SPEC.fields:
-        value: Any = arguments.get(f.name)
-        if isinstance(f.kind, OperandKind):
-            present.append(0 if value is None else 1)
-            operands += () if value is None else (value,)
-        elif value is not None:
-            attribute = value if isinstance(value, Attribute) else f.kind.encode(value)
-            properties[f.name] = attribute
-    if op_class.SPEC.has_segments:
-        properties[SEGMENTS] = segments_attr(present)
-    return created(op_class, operands, (), properties, location)
-
-
-def arguments_of(op: NisaOp) -> dict[str, object]:
-    """Return the arguments of an instruction by name, as `instruction` takes them."""
-    found: dict[str, object] = {}
-    for f in op.SPEC.fields:
-        found[f.name] = op.operand_named(f.name) if f.is_operand else op.properties.get(f.name)
-    return found
 
 
 def users_of(alloc: AllocOp) -> list[tuple[SSAValue, Operation, int]]:

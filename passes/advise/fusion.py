@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import FloatAttr, LocationAttr, f32
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.attributes import OperatorAttr
+from nkijit.dialects.declare.building import arguments_of, instruction
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import is_set
@@ -26,15 +27,7 @@ from nkijit.dialects.nisa.reduce import TensorReduceOp
 from nkijit.dialects.nki.views import ViewOp, base_of
 from nkijit.dialects.operators import OPERATORS, AluKind
 from nkijit.dialects.tiles import info_of, is_tile
-from nkijit.passes.advise.edit import (
-    Edit,
-    NotPossibleError,
-    arguments_of,
-    erase,
-    insert_before,
-    instruction,
-    view,
-)
+from nkijit.passes.advise.edit import Edit, NotPossibleError, erase, insert_before, view
 from nkijit.passes.advise.facts import Facts
 from nkijit.passes.advise.kinds import FUSED
 from nkijit.passes.advise.proposal import Proposal, name_of, place_of

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.access import AccessPattern
+from nkijit.dialects.declare.building import instruction
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.queries import PSUM, SBUF
 from nkijit.dialects.hardware.words import MemoryRegion
@@ -18,7 +19,7 @@ from nkijit.dialects.nisa.transpose import DmaTransposeOp
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.tiles import allocation_type, info_of
-from nkijit.passes.advise.edit import Edit, declare_first, erase, insert_before, instruction, view
+from nkijit.passes.advise.edit import Edit, declare_first, erase, insert_before, view
 from nkijit.passes.advise.facts import Facts
 from nkijit.passes.advise.kinds import DMA_TRANSPOSE, TENSOR_TRANSPOSE
 from nkijit.passes.advise.proposal import Proposal, counted, name_of

@@ -24,8 +24,8 @@ from xdsl.dialects.builtin import FloatAttr, f32
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from nkijit.dialects.declare.creation import created
-from nkijit.dialects.declare.operation import SEGMENTS, NisaOp, is_instruction, segments_attr
+from nkijit.dialects.declare.building import instruction
+from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.declare.properties import FlagKind
 from nkijit.dialects.declare.queries import is_transpose
 from nkijit.dialects.hardware.words import MemoryRegion
@@ -261,15 +261,18 @@ def _rewrite(found: _Sum, origins: Origins) -> None:
 
 def _copied(last: _Term, held: SSAValue) -> list[Operation]:
     """Create the copy of an accumulated sum to its destination."""
-    return [created(TensorCopyOp, (last.total, held), (), {}, last.addition.location)]
+    return [instruction(TensorCopyOp, last.addition.location, dst=last.total, src=held)]
 
 
 def _added(last: _Term, held: SSAValue) -> list[Operation]:
     """Create a constant zero, and the instruction that adds it to a sum."""
     zero = arith.ConstantOp(FloatAttr(0.0, f32))
-    properties = {
-        "op0": last.addition.properties["op"],
-        SEGMENTS: segments_attr([1, 1, 1, 0]),
-    }
-    operands = (last.total, held, zero.result)
-    return [zero, created(TensorScalarOp, operands, (), properties, last.addition.location)]
+    addition = instruction(
+        TensorScalarOp,
+        last.addition.location,
+        dst=last.total,
+        data=held,
+        op0=last.addition.properties["op"],
+        operand0=zero.result,
+    )
+    return [zero, addition]

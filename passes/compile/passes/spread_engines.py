@@ -20,8 +20,8 @@ from xdsl.ir import Attribute
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from nkijit.dialects.attributes import EngineAttr, OperatorAttr
-from nkijit.dialects.declare.creation import created
-from nkijit.dialects.declare.operation import SEGMENTS, NisaOp, segments_attr
+from nkijit.dialects.declare.building import instruction
+from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.dtypes import Kind
 from nkijit.dialects.hardware.words import MemoryRegion, engine, nc_version
 from nkijit.dialects.nisa.activation import ActivationOp
@@ -159,11 +159,8 @@ class _Program:
 
 def _activation(op: NisaOp) -> ActivationOp:
     """Create the `activation` that computes the same as a `tensor_copy`."""
-    segments = segments_attr([1, 1, 0, 0, 0])
-    properties: dict[str, Attribute] = {"op": OperatorAttr.of("copy"), SEGMENTS: segments}
-    return created(
-        ActivationOp, (op.required("dst"), op.required("src")), (), properties, op.location
-    )
+    dst, src = op.required("dst"), op.required("src")
+    return instruction(ActivationOp, op.location, dst=dst, data=src, op=OperatorAttr.of("copy"))
 
 
 def _set_engine(op: NisaOp, attribute: Attribute | None) -> None:
