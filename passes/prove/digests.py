@@ -106,9 +106,8 @@ def ordered(name: np.uint64, *operands: Words) -> Words:
 def unordered(name: np.uint64, x: Words, y: Words) -> Words:
     """Return the digest of a commutative constructor.
 
-    (x + name) (y + name) is x y + name (x + y) and a constant: the sum and the product of two words
-    determine both words, except for their order. Names are odd and words without flags even, so
-    that the factors are odd and lose no bits.
+    (x + name) (y + name) depends on both words and not on their order. Names are odd and words
+    without flags even, so that each factor is odd and the product loses no bits of the other one.
     """
     out = np.empty_like(x)
     for start in range(0, len(x), BLOCK):

@@ -5,16 +5,14 @@ Rounding such an element to the narrower type gives the element again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from xdsl.ir import SSAValue, Use
+from xdsl.ir import SSAValue
 
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.dtypes import DType
 from nkijit.dialects.effects import role_of
 from nkijit.dialects.nisa.movement import DmaCopyOp, TensorCopyOp
 from nkijit.dialects.nki.allocation import AllocOp
-from nkijit.dialects.nki.views import ViewOp
+from nkijit.dialects.nki.views import uses_of, views_of
 from nkijit.dialects.tiles import info_of
 
 
@@ -24,7 +22,7 @@ def held_type(base: SSAValue) -> DType | None:
     if type(base.owner) is not AllocOp or own.dtype.name != "float32" or not own.region.on_chip:
         return None
     found: set[DType] = set()
-    for use in _uses(base):
+    for use in (use for value in (base, *views_of(base)) for use in uses_of(value)):
         if role_of(use) in (None, Role.read):
             continue
         op = use.operation
@@ -32,11 +30,3 @@ def held_type(base: SSAValue) -> DType | None:
             return None
         found.add(info_of(op.src).dtype)
     return found.pop() if len(found) == 1 else None
-
-
-def _uses(base: SSAValue) -> Iterator[Use]:
-    """Yield the uses of a tensor and of its views."""
-    for use in base.uses:
-        yield use
-        if isinstance(use.operation, ViewOp):
-            yield from use.operation.result.uses

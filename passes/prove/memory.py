@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,8 @@ from xdsl.ir import SSAValue
 from nkijit.dialects.access import AccessPattern
 from nkijit.dialects.dtypes import DType, Kind
 from nkijit.dialects.nki.constant import ConstantOp
-from nkijit.dialects.nki.kernel import shared_tensors
-from nkijit.dialects.nki.views import ViewOp, base_of
-from nkijit.dialects.tiles import TileInfo, info_of
+from nkijit.dialects.nki.views import base_of, views_of
+from nkijit.dialects.tiles import info_of
 from nkijit.passes.interpret.records.environment import Array, Env, Slots, Views
 from nkijit.passes.interpret.records.operands import Read
 from nkijit.passes.interpret.records.records import Destination, Scaled, Source
@@ -61,9 +59,12 @@ class DigestSlots(Slots):
         """
         found = self._granules.get(id(base))
         if found is None:
-            number = self.shared_number(base) if self.launch else -1
-            names = [shared_tensors(k)[number] for k in self.launch] if number >= 0 else [base]
-            found = self._granules[id(base)] = min(map(_narrowest, names))
+            widths = [
+                info_of(value).dtype.itemsize
+                for name in self.names(base)
+                for value in (name, *views_of(name))
+            ]
+            found = self._granules[id(base)] = min(widths)
         return found
 
     def count(self, base: SSAValue) -> int:
@@ -74,7 +75,7 @@ class DigestSlots(Slots):
     def is_mixed(self, base: SSAValue) -> bool:
         """Return whether a tensor has views of several widths."""
         return self.granule(base) != info_of(base).dtype.itemsize or any(
-            info.dtype.itemsize != self.granule(base) for info in _views_of(base)
+            info_of(view).dtype.itemsize != self.granule(base) for view in views_of(base)
         )
 
     def cells_in(self, base: SSAValue, cells: Cells) -> Cells:
@@ -103,17 +104,6 @@ class DigestSlots(Slots):
 def cell_type(count: int) -> np.dtype[Any]:
     """Return the data type of arrays with `count` digests per element."""
     return CELL if count == 1 else np.dtype((np.void, count * CELL.itemsize))
-
-
-def _views_of(base: SSAValue) -> Iterator[TileInfo]:
-    for use in base.uses:
-        if isinstance(use.operation, ViewOp):
-            yield info_of(use.operation.result)
-
-
-def _narrowest(base: SSAValue) -> int:
-    widths = {info.dtype.itemsize for info in _views_of(base)}
-    return min(widths | {info_of(base).dtype.itemsize})
 
 
 def stored_numbers(values: Array, dtype: DType, algebra: Algebra) -> Cells:

@@ -27,8 +27,8 @@ from nkijit.passes.prove.digests import (
     words,
 )
 
-_SHIFT = np.uint64(32)
-_63 = np.uint64((1 << 63) - 1)
+_NONE, _HALF = np.uint64(0), np.uint64(32)
+_ALL = np.uint64((1 << 64) - 1)
 
 
 def part_type(own: DType, size: int) -> DType:
@@ -107,19 +107,9 @@ def _put_numbers(
 
 def _part(algebra: Algebra, bits: Words, count: int, number: int) -> Words:
     """Map digests of bits to those of a part; invertible for digests without flags."""
-    factor = tag("part", count, number)
-    if algebra.reassociates:
-        x = bits ^ (bits >> _SHIFT)
-        x *= factor
-        x ^= x >> _SHIFT
-        return x
-    x = bits >> FLAG
-    x ^= x >> _SHIFT
-    x = (x * factor) & _63
-    x ^= x >> _SHIFT
-    out = x << FLAG
+    out = _scaled(algebra, bits, tag("part", count, number))
     flagged = ((bits & FLAG) != 0).reshape(-1, LANES).any(axis=1)
-    if flagged.any():
+    if not algebra.reassociates and flagged.any():
         rows = bits.reshape(-1, LANES)[flagged]
         # A flag belongs to both lanes: without it, a part of `0 + a` would be one of `a`.
         flags = np.repeat((rows & FLAG).sum(axis=1, dtype=np.uint64), LANES)
@@ -129,15 +119,15 @@ def _part(algebra: Algebra, bits: Words, count: int, number: int) -> Words:
 
 
 def _whole(algebra: Algebra, part: Words, count: int, number: int) -> Words:
-    """Map digests of a part to those of the bits. Inverse of `_part`."""
-    factor = inverse(tag("part", count, number))
-    if algebra.reassociates:
-        x = part ^ (part >> _SHIFT)
-        x *= factor
-        x ^= x >> _SHIFT
-        return x
-    x = part >> FLAG
-    x ^= x >> _SHIFT
-    x = (x * factor) & _63
-    x ^= x >> _SHIFT
-    return x << FLAG
+    """Map digests of a part to those of the bits: the inverse of `_part`."""
+    return _scaled(algebra, part, inverse(tag("part", count, number)))
+
+
+def _scaled(algebra: Algebra, bits: Words, factor: np.uint64) -> Words:
+    """Mix the bits of digests, apart from flags; the inverse factor gives the inverse function."""
+    shift, mask = (_NONE, _ALL) if algebra.reassociates else (FLAG, _ALL >> FLAG)
+    x = bits >> shift
+    x ^= x >> _HALF
+    x = (x * factor) & mask
+    x ^= x >> _HALF
+    return x << shift

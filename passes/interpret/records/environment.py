@@ -223,14 +223,17 @@ class Slots:
         memory = self.memory_with(op.result, elements.astype(self.stored(dtype)))
         self.template[self.base(op.result)] = memory.view(np.uint8)
 
+    def names(self, base: SSAValue) -> list[SSAValue]:
+        """Return the values that denote a tensor in the programs of the launch."""
+        number = self.shared_number(base) if self.launch else -1
+        return [shared_tensors(k)[number] for k in self.launch] if number >= 0 else [base]
+
     def reach(self, base: SSAValue) -> Reach:
         """Return the memory of a tensor, extended by any core's views that reach beyond it."""
         slot = self.base(base)
         reach = self._reaches.get(slot)
         if reach is None:
-            number = self.shared_number(base) if self.launch else -1
-            names = [shared_tensors(k)[number] for k in self.launch] if number >= 0 else [base]
-            reach = reach_of(*names)
+            reach = reach_of(*self.names(base))
             if not reach.extended:  # the same for all tensors of a type
                 reach = self._plain.setdefault(id(reach.allocation), reach)
             self._reaches[slot] = reach
