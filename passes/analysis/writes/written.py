@@ -212,12 +212,9 @@ class CoreWrites:
 
     def walk(self, ops: Iterable[Operation], scope: Scope | None) -> Iterator[Read]:
         """Continue the walk with some operations, and yield their reads."""
-        needed = None if self._tracked is None else self._tracked.ops
         for op in ops:
             kind = type(op)
-            if kind in DECLARATIONS:
-                continue
-            if needed is not None and not op.regions and id(op) not in needed:
+            if kind in DECLARATIONS or not self._visits(op):
                 continue
             if is_instruction(op) or kind is DevicePrintOp:
                 if kind is not CoreBarrierOp:
@@ -231,6 +228,10 @@ class CoreWrites:
             elif isinstance(op, WhileOp):
                 yield from self.walk(op.before_region.block.ops, scope)
                 yield from self._walk_body(op, op.after_region.block, scope, Scope())
+
+    def _visits(self, op: Operation) -> bool:
+        """Return whether a walk needs an operation: a loop, or one with tracked tensors."""
+        return self._tracked is None or bool(op.regions) or id(op) in self._tracked.ops
 
     def _walk_for(self, loop: ForOp, scope: Scope | None) -> Iterator[Read]:
         least, most = self._ranges.trip_counts(loop)
@@ -396,9 +397,8 @@ class _Core(CoreWrites):
     def phases(self, meetings: int) -> list[list[Operation]]:
         """Split the operations into phases at the first `meetings` synchronisations of cores."""
         found: list[list[Operation]] = [[]]
-        needed = None if self._tracked is None else self._tracked.ops
         for op in directly_in(self._kernel.body.block):
-            if needed is None or op.regions or id(op) in needed:
+            if self._visits(op):
                 found[-1].append(op)
             if type(op) in _MEETINGS and len(found) <= meetings:
                 found.append([])
