@@ -33,9 +33,5 @@ def _with_range(made: Prediction) -> Prediction:
     """Return a prediction with the range that the spreads of `passes/profile/spread.py` give."""
     if made.predicted_us is None:
         return made
-    spread, time = BASES[made.basis].spread, made.predicted_us - made.launch_us
-    return replace(
-        made,
-        low_us=time * max(0.0, 1 - spread) + made.launch_low_us,
-        high_us=time * (1 + spread) + made.launch_high_us,
-    )
+    low, high = BASES[made.basis].ends(made.predicted_us - made.launch_us)
+    return replace(made, low_us=low + made.launch_low_us, high_us=high + made.launch_high_us)

@@ -41,7 +41,7 @@ def range_of(figures: Figures, timeline: Timeline) -> Range:
     cores, time = len(timeline.programs), figures.time
     launches = [_at(timeline.programs[0], end).target.launch_ns(cores) for end in End]
     basis = basis_of(figures)
-    low, high = time * max(0.0, 1 - basis.spread), time * (1 + basis.spread)
+    low, high = basis.ends(time)
     return Range(low, high, min(launches), max(launches), *basis)
 
 

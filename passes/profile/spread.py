@@ -22,6 +22,10 @@ class Basis(NamedTuple):
     rows: int
     """The number of published times."""
 
+    def ends(self, time: float) -> tuple[float, float]:
+        """Return the ends of the range of a predicted time."""
+        return time * max(0.0, 1 - self.spread), time * (1 + self.spread)
+
 
 def basis_of(figures: Figures) -> Basis:
     """Return the published times that a prediction rests on."""
