@@ -565,8 +565,7 @@ class _Migrator:
                         else:
                             entry.unproven.append((proving.arguments_text(values), error.reason))
                         continue
-                    entry.proven.append(proving.arguments_text(values))
-                    entry.for_all.append(for_all)
+                    entry.agreements.append((proving.arguments_text(values), for_all))
                 if variant.error:
                     entry.unproven.append((variant.name, variant.error))
             if entry.how == "rewritten" and not again:
@@ -632,8 +631,7 @@ class _Migrator:
             except proving.DifferenceError as error:
                 entry.unproven.append((proving.arguments_text(values), error.reason))
                 continue
-            entry.proven.append(proving.arguments_text(values))
-            entry.for_all.append(for_all)
+            entry.agreements.append((proving.arguments_text(values), for_all))
 
     def _portable(self, entry: KernelReport, function: _Function, new: Any) -> None:
         """Report findings of the portability check for the vendor's compiler."""

@@ -23,10 +23,11 @@ class KernelReport(ShownFields):
     why: str = ""
     """The reason why the kernel was not rewritten in place."""
     why_line: int | None = None
-    proven: list[str] = field(default_factory=list[str])
-    """The sets of arguments for which the old and the new kernel agree bit by bit."""
-    for_all: list[bool] = field(default_factory=list[bool])
-    """For each of `proven`, whether there is a proof for all inputs, not for random data alone."""
+    agreements: list[tuple[str, bool]] = field(default_factory=list[tuple[str, bool]])
+    """The sets of arguments for which the old and the new kernel agree bit by bit.
+
+    Each with whether there is a proof for all inputs, not for random data alone.
+    """
     unproven: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     """Pairs (arguments, reason) for which the kernels differ or were not compared."""
     is_part: bool = False
@@ -36,6 +37,16 @@ class KernelReport(ShownFields):
     """
     findings: list[str] = field(default_factory=list[str])
     """The findings of the portability check for the vendor's compiler."""
+
+    @property
+    def proven(self) -> list[str]:
+        """The sets of arguments for which the old and the new kernel agree."""
+        return [arguments for arguments, _ in self.agreements]
+
+    @property
+    def for_all(self) -> list[bool]:
+        """For each of `proven`, whether there is a proof for all inputs."""
+        return [is_proof for _, is_proof in self.agreements]
 
     @property
     def is_done(self) -> bool:
@@ -92,7 +103,7 @@ class Report:
             at = f" (line {kernel.why_line})" if kernel.why_line else ""
             head += f": {kernel.why}{at}"
         yield head
-        for arguments, is_proof in zip(kernel.proven, kernel.for_all, strict=True):
+        for arguments, is_proof in kernel.agreements:
             inputs = "for all inputs" if is_proof else "on random inputs"
             yield f"    agrees bit by bit, {inputs}, at {arguments or 'no arguments'}"
         for arguments, why in kernel.unproven:
