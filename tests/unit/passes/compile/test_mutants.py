@@ -287,6 +287,9 @@ def test_a_mistake_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 LOWERED_ONLY = frozenset({"tensors at one address", "an engine lacks the operator"})
 """Mistakes that keep the computed values: only lowering and verification make them visible."""
 
+WITHOUT_VALUE = frozenset({"an index of a loop is a constant"})
+"""Mistakes that use an index outside of its loop: a run on terms fails as one on data does."""
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(MUTANTS.keys() - LOWERED_ONLY))
@@ -308,7 +311,6 @@ def test_a_mistake_is_refuted_without_data(name: str, monkeypatch: pytest.Monkey
         proofs = [prove(own, made, "bits", trips) for trips in counts]
         if any(proof.difference is not None for proof in proofs):
             return
-        # Outside of its loop, an index has no value: a run on terms fails as one on data does.
-        if any(proof.unproven is not None for proof in proofs):
+        if name in WITHOUT_VALUE and any(proof.unproven is not None for proof in proofs):
             return
     pytest.fail("no kernel shows it")
