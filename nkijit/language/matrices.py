@@ -105,10 +105,10 @@ def transpose(x: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
 def load_transpose2d(src: NkiTensor, dtype: DTypeLike | None = None) -> NkiTensor:
     """Load the transpose of a 2-D tensor in HBM: a new tile in SBUF.
 
-    DMA transposes elements of 2 bytes, and integers of 4. The Tensor Engine transposes float32, 128
-    rows at a time: published kernels with such loads keep it busy as long as kernels with
-    `nc_transpose`, and read no more bytes of HBM than they load without a transpose. Elements of
-    other sizes are copied one by one.
+    DMA transposes elements of 2 bytes, and integers of 4. Elements of other sizes are copied one by
+    one. The Tensor Engine transposes float32, 128 rows at a time, as `nc_transpose` does: on
+    NeuronCore-v2 by a product with the identity matrix, which keeps finite numbers only. The source
+    is published busy times and HBM bytes of kernels with such loads (docs/performance.md).
 
     Args:
         src: (F, P) tensor in HBM, P at most 128.

@@ -244,16 +244,10 @@ def against_record(record: Recording, other: Recording, name: str) -> Bisection:
     """
     explained, compared = _Explained(), 0
     partner = _aligned(record, other)
-    writers: dict[int, RecordedInstruction] = {}
-    """The last instruction that writes a tensor, by the id of its allocation."""
     own = {number: None for number in range(len(record)) if number not in partner}
     skipped: list[str] = []
     for instruction in record.instructions:
         allowed = explained.follow(instruction)
-        if own or len(record) != len(other):
-            writers |= {
-                id(base_of(o.value)): instruction for o in instruction.operands if o.is_written
-            }
         if instruction.number in own:
             skipped.append(f"only this version has {instruction!r}")
             continue
@@ -277,22 +271,32 @@ def against_record(record: Recording, other: Recording, name: str) -> Bisection:
         if not compared:
             raise RecordError(f"nothing is comparable: {extent}, and the results have other shapes")
         return Bisection(None, compared, name, extent)
-    for value, result, theirs in zip(
-        record.plan.kernel.return_op.values, record.results, other.results, strict=True
-    ):
-        instruction = writers.get(id(base_of(value)))
-        if instruction is None:  # an argument, which no instruction has written
-            continue
-        dtype = info_of(value).dtype
-        if dtype.kind is Kind.packed:
-            continue
+    for found in _of_results(record, other, explained):
         compared += 1
-        tile = base_of(value).name_hint or "the result"
-        margin = explained.of(value, dtype.name)
-        found = _departure(instruction, tile, result, theirs, margin, 0.0)
         if found is not None:
             return Bisection(replace(found, agreed=tuple(skipped[-3:])), compared, name, extent)
     return Bisection(None, compared, name, f"{extent}; the kernels' results were compared, too")
+
+
+def _of_results(
+    record: Recording, other: Recording, explained: _Explained
+) -> Iterator[Departure | None]:
+    """Yield the departure, if any, of each result that an instruction has written."""
+    writers = {
+        id(base_of(operand.value)): instruction
+        for instruction in record.instructions
+        for operand in instruction.operands
+        if operand.is_written
+    }
+    for value, result, theirs in zip(
+        record.plan.kernel.return_op.values, record.results, other.results, strict=True
+    ):
+        writer, dtype = writers.get(id(base_of(value))), info_of(value).dtype
+        if writer is None or dtype.kind is Kind.packed:
+            continue
+        tile = base_of(value).name_hint or "the result"
+        margin = explained.of(value, dtype.name)
+        yield _departure(writer, tile, result, theirs, margin, 0.0)
 
 
 def _extent(both: int, here: int, there: int) -> str:
