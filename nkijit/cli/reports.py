@@ -19,6 +19,7 @@ from nkijit.host.terminal import progress_bar, show, show_findings, waiting
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.profile.compare import counts_text, ir_text, profiles_text, queues_text
 from nkijit.passes.profile.profile import Profile
+from nkijit.passes.prove.proof import prove
 from nkijit.traced.kernel import TracedKernel
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ def diff(
         if programs[0].passed_over:
             print(f"{file}: {programs[0].passed_over}")
     with waiting("proving equality"):
-        proof = pair[0].equivalent(pair[1])
+        proof = prove(pair[0].cores(), pair[1].cores())
     print(proof)
     print(counts_text(one, two, names))
     print(ir_text(texts[0], texts[1], names))
