@@ -108,7 +108,7 @@ def load_transpose2d(src: NkiTensor, dtype: DTypeLike | None = None) -> NkiTenso
     DMA transposes elements of 2 bytes, and integers of 4. Elements of other sizes are copied one by
     one. The Tensor Engine transposes float32, 128 rows at a time, as `nc_transpose` does: on
     NeuronCore-v2 by a product with the identity matrix, which keeps finite numbers only. The source
-    is published busy times and HBM bytes of kernels with such loads (docs/performance.md).
+    is published busy times and HBM bytes of kernels with such loads.
 
     Args:
         src: (F, P) tensor in HBM, P at most 128.
