@@ -45,6 +45,7 @@ from nkijit.passes.analysis.definedness.shadow import (
     UNWRITTEN,
     Marks,
     Shadow,
+    distinct,
 )
 from nkijit.passes.analysis.definedness.tracker import Tracker
 from nkijit.passes.analysis.flow.event_tree import EventTree, Repetition, event_tree, events_of
@@ -343,6 +344,8 @@ class _Core(Tracker):
         if info.indirection in (Indirection.vector, Indirection.tensor):
             axes = _selected_axes(info.indirection, marks.ndim)
             least = least.min(axis=axes, keepdims=True)
+        if (least == least.flat[0]).all():
+            access, least = distinct(access), least.flat[0]
         shadow.write(access, size, np.minimum(shadow.read(access, size), least))
 
     # ---------------------------------------------------------------- as far as it is known

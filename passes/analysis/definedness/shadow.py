@@ -100,3 +100,24 @@ class Shadow:
         strides = (*(stride * count * size for stride in access.strides), size)
         shape = (*access.shape, count)
         return np.ndarray(shape, marks.dtype, marks, access.offset * count * size, strides)
+
+
+def distinct(access: AccessPattern) -> AccessPattern:
+    """Return a pattern of the same elements in which windows that overlap are one dimension.
+
+    >>> distinct(AccessPattern(0, (1, 1), (4, 3)))
+    AccessPattern(offset=0, strides=(1,), shape=(6,))
+    """
+    if min(access.strides, default=0) < 0 or not access.size:
+        return access
+    sizes: list[int] = []
+    strides: list[int] = []
+    for stride, size in sorted(zip(access.strides, access.shape, strict=True)):
+        if stride == 0 or size == 1:
+            continue
+        if strides and stride % strides[-1] == 0 and stride <= strides[-1] * sizes[-1]:
+            sizes[-1] += (size - 1) * (stride // strides[-1])
+            continue
+        sizes.append(size)
+        strides.append(stride)
+    return AccessPattern(access.offset, tuple(strides), tuple(sizes))

@@ -28,9 +28,9 @@ from nkijit.passes.interpret.run.sanitize import CoreSanitizer
 from nkijit.passes.verify.init import check_init
 from nkijit.passes.verify.rules import CATEGORIES, check_rules
 
-KERNELS = 1000
+KERNELS = 400
 """Of each kind."""
-PARTS = 10
+PARTS = 4
 
 
 class Watching(CoreSanitizer):
