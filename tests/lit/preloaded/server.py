@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import atexit
 import gc
+import importlib
 import io
 import marshal
 import os
+import pkgutil
 import runpy
 import selectors
 import shutil
@@ -180,8 +182,13 @@ def _preload() -> None:
     import nkijit.cli.opt  # noqa: F401
     import nkijit.isa  # noqa: F401
     import nkijit.language  # noqa: F401
-    import nkijit.passes.verify.passes  # noqa: F401
     import nkijit.traced.kernel  # noqa: F401
+    from nkijit.cli.app import COMMANDS, whole
+
+    for command in COMMANDS:
+        whole(command)
+    for module in pkgutil.walk_packages(nkijit.passes.__path__, "nkijit.passes."):
+        importlib.import_module(module.name)
 
 
 if __name__ == "__main__":

@@ -154,7 +154,7 @@ class _Nest:
                 yield from self.expected(item[1], depth + 1)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(st.integers(0, 1 << 30), st.booleans(), st.booleans())
 def test_nested_loops(seed: int, allocates: bool, by_list: bool) -> None:
     nest = _Nest(Random(seed))
