@@ -1,9 +1,9 @@
 """Costs of instructions of the Vector, Scalar and GpSimd Engines.
 
 An instruction streams N elements of each partition through its engine. Consecutive independent
-instructions start every `max(min_interval, N / rate)` cycles. The result of an instruction is
-available after the engine's startup time and N / rate cycles. The number of partitions does not
-matter (NKI performance guide). Rates and startup times are in the target's data file.
+instructions start every `max(min_interval, N / rate + overhead)` cycles. The result of an
+instruction is available after the engine's startup time and N / rate cycles. The number of
+partitions does not matter (NKI performance guide). The constants are in the target's data file.
 """
 
 from __future__ import annotations
@@ -148,6 +148,15 @@ MIN_INTERVAL = Formula("min_interval", min_interval)
 START = constant("start_cycles")
 
 
+def _overhead(op: NisaOp, target: Target) -> float:
+    """The cycles that an instruction keeps the Vector Engine busy beside its elements."""
+    section = section_of(op, target)
+    return section.overhead_cycles if isinstance(section, Vector) else 0
+
+
+OVERHEAD = Formula("overhead", _overhead, note="overhead_cycles on the Vector Engine only")
+
+
 def _startup(op: NisaOp, target: Target) -> float:
     """The startup time of most instructions of an engine, in ns."""
     section = section_of(op, target)
@@ -164,7 +173,7 @@ def _streamed(
         startup: ns until its result is available, in addition to `stream`.
         start: cycles that the engine is busy, in addition to `stream`.
     """
-    busy = largest(MIN_INTERVAL, stream if start is None else start + stream)
+    busy = largest(MIN_INTERVAL, (stream if start is None else start + stream) + OVERHEAD)
 
     def time(op: NisaOp, target: Target) -> Duration:
         ghz = clock_ghz(engine_of(op, target), target)
