@@ -1,7 +1,7 @@
 """Costs of instructions of the Vector, Scalar and GpSimd Engines.
 
 An instruction streams N elements of each partition through its engine. Consecutive independent
-instructions start every `max(min_interval, N / rate + overhead)` cycles. The result of an
+instructions start every `max(min_interval, overhead + N / rate)` cycles. The result of an
 instruction is available after the engine's startup time and N / rate cycles. The number of
 partitions does not matter (NKI performance guide). The constants are in the target's data file.
 """
@@ -164,7 +164,7 @@ def _startup(op: NisaOp, target: Target) -> float:
 
 
 def _streamed(
-    stream: Formula, startup: Number = _startup, start: Formula | None = None
+    stream: Formula, startup: Number = _startup, start: Formula | None = OVERHEAD
 ) -> StageCost:
     """The cost of an instruction that streams elements.
 
@@ -173,7 +173,7 @@ def _streamed(
         startup: ns until its result is available, in addition to `stream`.
         start: cycles that the engine is busy, in addition to `stream`.
     """
-    busy = largest(MIN_INTERVAL, (stream if start is None else start + stream) + OVERHEAD)
+    busy = largest(MIN_INTERVAL, stream if start is None else start + stream)
 
     def time(op: NisaOp, target: Target) -> Duration:
         ghz = clock_ghz(engine_of(op, target), target)
@@ -194,7 +194,7 @@ def streaming(name: str, rate: str = "rate", start: str | None = None) -> StageC
     """
     multiplies = rate.endswith("_cycles_per_element")
     stream = constant(rate) * count(name) if multiplies else count(name) / constant(rate)
-    return _streamed(stream, start=None if start is None else constant(start))
+    return _streamed(stream, start=OVERHEAD if start is None else constant(start))
 
 
 def on_gpsimd(name: str) -> StageCost:
@@ -349,7 +349,8 @@ SHUFFLE = _streamed(count("src") / constant("rate") + _SHUFFLE_MASK)
 
 TOPK = _streamed(
     constant("topk_element_cycles") * Formula("n", lambda op, target: op.value_of("n"))
-    + Formula("K", lambda op, target: elements(op, "val_dst"))
+    + Formula("K", lambda op, target: elements(op, "val_dst")),
+    start=None,
 )
 
 
