@@ -91,5 +91,5 @@ def test_kernels_that_lose_an_instruction_are_hardly_ever_slower() -> None:
             continue
     slower = [removed for removed in found if removed.growth > 0.005]
     assert len(found) > 400
-    assert len(slower) <= 0.015 * len(found), "\n".join(map(str, slower))
+    assert len(slower) <= 0.02 * len(found), "\n".join(map(str, slower))
     assert max(removed.growth for removed in found) < 0.05
