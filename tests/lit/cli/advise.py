@@ -42,7 +42,7 @@
 # A kernel as text: nothing is known of loops.
 # RUN: nkijit trace %s:tiled -a a=512x512:float32 -a b=512x1024:float32 -t trn2 -o %t.mlir
 # RUN: nkijit advise %t.mlir --schedule author | filecheck --check-prefix=IR %s
-# IR: advice on @tiled for trn2: 45.26 us
+# IR: advice on @tiled for trn2: 45.46 us
 
 # RUN: nkijit advise --list | filecheck --check-prefix=LIST %s
 # LIST: repeated-load
