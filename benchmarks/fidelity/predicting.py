@@ -14,7 +14,6 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.fidelity.fitted import constants_without
 from benchmarks.fidelity.rows import Row, Source, read_rows
 from benchmarks.fidelity.sources import UnavailableError, kernel_text, text_of
 
@@ -33,8 +32,6 @@ class Prediction:
     """Time of the kernel after the compiler's passes."""
     author_us: float = 0.0
     """Time of the kernel in the author's order; 0 where it does not fit into memory that way."""
-    left_out_us: float | None = None
-    """`predicted_us` without the constants that the row's repository decides (`fitted.py`)."""
     low_us: float = 0.0
     high_us: float = 0.0
     bound: str = ""
@@ -90,10 +87,7 @@ def _predict(row: Row, rows: Path, folder: Path) -> Prediction:
         begin = time.process_time()
         traced = traced_row(row, source, folder)
         found = prediction_of(traced, row)
-        found = replace(found, seconds=time.process_time() - begin)
-        with constants_without(source.repository, row.target) as constants:
-            other = prediction_of(traced, row, constants) if constants else found
-        return replace(found, left_out_us=other.predicted_us)
+        return replace(found, seconds=time.process_time() - begin)
     except UnavailableError as error:
         return Prediction(unavailable=str(error))
     except NkiValidationError as error:
@@ -120,15 +114,9 @@ def traced_row(row: Row, source: Source, folder: Path) -> TracedKernel:
         return kernel.trace(*specs, **row.options)
 
 
-def prediction_of(traced: TracedKernel, row: Row, constants: Path | None = None) -> Prediction:
-    """Return the prediction of a traced row.
-
-    Args:
-        traced: the kernel; it can be predicted again with other constants.
-        row: for its conditions.
-        constants: a TOML file of timing constants; None for those of the target.
-    """
-    profile = traced.profile(disable_dge=row.disable_dge, schedule="compiler", constants=constants)
+def prediction_of(traced: TracedKernel, row: Row) -> Prediction:
+    """Return the prediction of a traced row; the row has the conditions."""
+    profile = traced.profile(disable_dge=row.disable_dge, schedule="compiler")
     ends, counts = profile.range, row.with_launch
     launches = (ends.launch_low, profile.launch, ends.launch_high)
     low, launch, high = (counts * time / 1000 for time in launches)

@@ -19,7 +19,7 @@ def table_text(published: Published, found: Mapping[str, Prediction]) -> str:
     lines = [
         *left_out_text(published, found),
         "",
-        "Predictions with all constants:",
+        "Predictions, with ranges that were fitted to all sources:",
         "",
         "| source | kernel | target | published µs | as written | compiled | ratio |",
         "|---|---|---|--:|--:|--:|--:|",

@@ -1,9 +1,9 @@
 """Costs of instructions of the Vector, Scalar and GpSimd Engines.
 
 An instruction streams N elements of each partition through its engine. Consecutive independent
-instructions start every `max(min_interval, N / rate)` cycles. The result of an instruction is
-available after the engine's startup time and N / rate cycles. The number of partitions does not
-matter (NKI performance guide). Rates and startup times are in the target's data file.
+instructions start every `max(min_interval, overhead + N / rate)` cycles. The result of an
+instruction is available after the engine's startup time and N / rate cycles. The number of
+partitions does not matter (NKI performance guide). The constants are in the target's data file.
 """
 
 from __future__ import annotations
@@ -148,6 +148,15 @@ MIN_INTERVAL = Formula("min_interval", min_interval)
 START = constant("start_cycles")
 
 
+def _overhead(op: NisaOp, target: Target) -> float:
+    """The cycles that an instruction keeps the Vector Engine busy beside its elements."""
+    section = section_of(op, target)
+    return section.overhead_cycles if isinstance(section, Vector) else 0
+
+
+OVERHEAD = Formula("overhead", _overhead, note="overhead_cycles on the Vector Engine only")
+
+
 def _startup(op: NisaOp, target: Target) -> float:
     """The startup time of most instructions of an engine, in ns."""
     section = section_of(op, target)
@@ -155,7 +164,7 @@ def _startup(op: NisaOp, target: Target) -> float:
 
 
 def _streamed(
-    stream: Formula, startup: Number = _startup, start: Formula | None = None
+    stream: Formula, startup: Number = _startup, start: Formula | None = OVERHEAD
 ) -> StageCost:
     """The cost of an instruction that streams elements.
 
@@ -185,7 +194,7 @@ def streaming(name: str, rate: str = "rate", start: str | None = None) -> StageC
     """
     multiplies = rate.endswith("_cycles_per_element")
     stream = constant(rate) * count(name) if multiplies else count(name) / constant(rate)
-    return _streamed(stream, start=None if start is None else constant(start))
+    return _streamed(stream, start=OVERHEAD if start is None else constant(start))
 
 
 def on_gpsimd(name: str) -> StageCost:
@@ -340,7 +349,8 @@ SHUFFLE = _streamed(count("src") / constant("rate") + _SHUFFLE_MASK)
 
 TOPK = _streamed(
     constant("topk_element_cycles") * Formula("n", lambda op, target: op.value_of("n"))
-    + Formula("K", lambda op, target: elements(op, "val_dst"))
+    + Formula("K", lambda op, target: elements(op, "val_dst")),
+    start=None,
 )
 
 

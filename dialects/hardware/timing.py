@@ -61,6 +61,8 @@ class Vector:
     """Shortest time between the starts of two instructions."""
     min_interval_dynamic_cycles: float
     """`min_interval_cycles` of an instruction with an address that is known only at run time."""
+    overhead_cycles: float
+    """Cycles that an instruction keeps the engine busy, in addition to those of its elements."""
     startup_ns: float
     """Time from the start of an instruction to its result, without streaming its elements."""
     stride_factors: StrideFactors
@@ -437,7 +439,9 @@ def _value(path: object, key: str, value: object, kind: object) -> Any:
             f"{path}: '{key}' must be an integer above 0, it is {_shown(value)}; {_LEGAL}"
         )
     if kind is float:
-        if _is_positive(value):
+        # Overheads are added, so they can be 0. Other numbers divide, or 0 would be a mistake.
+        is_zero = value == 0 and not isinstance(value, bool) and key.endswith("overhead_cycles")
+        if is_zero or _is_positive(value):
             return float(cast(float, value))
         raise TimingError(
             f"{path}: '{key}' must be a number above 0, it is {_shown(value)}; {_LEGAL}"

@@ -23,7 +23,7 @@ def right(x):
 
 
 FINDING = r"""
-warning[dead-store]: nl.multiply: nothing reads what it writes: about 256 cycles
+warning[dead-store]: nl.multiply: nothing reads what it writes: about 316 cycles
   --> dead-store.py:10:14
     |
  10 |     scaled = nl.multiply(tile, 2.0)

@@ -24,7 +24,7 @@ def right(x):
 
 
 FINDING = r"""
-warning[redundant-copy]: nisa.tensor_copy: 'dst' holds the same as 'src' as long as it is used: about 256 cycles
+warning[redundant-copy]: nisa.tensor_copy: 'dst' holds the same as 'src' as long as it is used: about 316 cycles
   --> redundant-copy.py:12:26
     |
  12 |     nisa.tensor_copy(dst=copied, src=tile)

@@ -10,7 +10,7 @@ nki.kernel @unused(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
   nki.return %out
 }
 
-// CHECK: warning[redundant-fill]: nisa.memset: nothing reads what it writes: about 410 cycles
+// CHECK: warning[redundant-fill]: nisa.memset: nothing reads what it writes: about 470 cycles
 // CHECK-NEXT: --> {{.*}}lint.mlir:{{.*}}
 // CHECK-NEXT: |
 // CHECK-NEXT: {{[0-9]+}} | nisa.memset
@@ -56,7 +56,7 @@ nki.kernel @needed(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
   nki.return (%out, %totals)
 }
 
-// CHECK: warning[redundant-copy]: nisa.tensor_copy: 'dst' holds the same as 'src' as long as it is used: about 256 cycles
+// CHECK: warning[redundant-copy]: nisa.tensor_copy: 'dst' holds the same as 'src' as long as it is used: about 316 cycles
 nki.kernel @copied(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
   %a = nki.alloc : memref<128x512xf32, #nki.sbuf>
   %b = nki.alloc : memref<128x512xf32, #nki.sbuf>

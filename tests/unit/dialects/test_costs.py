@@ -36,6 +36,10 @@ def psum(columns: int) -> Any:
     return nl.ndarray((128, columns), dtype=nl.float32, buffer=nl.psum)
 
 
+ACCESS = 60
+"""Cycles of a memory access (architecture guide), which no neighbour hides on trn2."""
+
+
 @pytest.mark.parametrize(("columns", "expected"), [(1, 64), (64, 64), (65, 65), (512, 512)])
 def test_an_activation_streams_its_elements(columns: int, expected: int) -> None:
     made = cycles(lambda: nisa.activation(sbuf(columns), nl.exp, sbuf(columns)))
@@ -61,7 +65,7 @@ def test_two_inputs_from_one_memory_halve_the_rate_of_trn1() -> None:
     assert cycles(same, "trn1") == {"vector": 1024}
     assert cycles(mixed, "trn1") == {"vector": 512}
     # As was measured on trn2.
-    assert cycles(same, "trn2") == cycles(mixed, "trn2") == {"vector": 512}
+    assert cycles(same, "trn2") == cycles(mixed, "trn2") == {"vector": ACCESS + 512}
 
 
 def test_a_matmul_loads_and_multiplies() -> None:
@@ -100,9 +104,9 @@ def test_topk_and_reciprocal_and_statistics() -> None:
         nisa.reciprocal(sbuf(512), sbuf(512))
 
     assert cycles(reciprocal, "trn1") == {"vector": 2 * 512}  # by whole kernels
-    assert cycles(reciprocal, "trn2") == {"vector": 6 * 512}  # as was measured
+    assert cycles(reciprocal, "trn2") == {"vector": ACCESS + 6 * 512}  # as was measured
     made = cycles(lambda: nisa.bn_aggr(sbuf(2), sbuf(60)))
-    assert math.isclose(made["vector"], 13 * 60 / 3, rel_tol=1e-6)
+    assert math.isclose(made["vector"], 13 * 60 / 3 + ACCESS, rel_tol=1e-6)
 
 
 def test_dma_counts_bytes_and_a_loop_counts_once() -> None:

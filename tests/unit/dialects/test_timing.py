@@ -187,11 +187,14 @@ def test_the_latencies_measured_on_trn2(name: str, n: int) -> None:
     body, startup, slope = TRN2_LAWS[name]
     (time, *_) = times(lambda: body(n))
     assert time.latency == near(startup + slope * n)
-    # Independent neighbours overlap all but their elements: 64 cycles, or N at the rate. The
-    # GpSimd Engine has 150 cycles before (API reference 2.26), and a mask is loaded in 13 ns.
-    least = {"affine_select": 150 / 1.2 + slope * n, "shuffle": 13 + slope * n}
-    clock = 1.2 if name.startswith(("scalar", "exp", "activation")) else 0.96
-    expected = least.get(name.partition(" ")[0], max(64 / clock, slope * n))
+    # Independent neighbours overlap all but their elements, 64 cycles or N at the rate, and 60
+    # cycles of a memory access on the Vector Engine (architecture guide). The GpSimd Engine has
+    # 150 cycles before (API reference 2.26), and a mask is loaded in 13 ns.
+    access = 60 / 0.96
+    least = {"affine_select": 150 / 1.2 + slope * n, "shuffle": 13 + access + slope * n}
+    on_scalar = name.startswith(("scalar", "exp", "activation"))
+    streamed = max(64 / 1.2, slope * n) if on_scalar else max(64 / 0.96, access + slope * n)
+    expected = least.get(name.partition(" ")[0], streamed)
     if not name.startswith("silu"):
         assert time.issue == near(expected)
 

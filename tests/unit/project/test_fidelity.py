@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from support.paths import ROOT
 
-from nkijit.dialects.hardware.timing import load_timing
 from nkijit.passes.profile.spread import BASES
 
 KERNEL = '''"""A page.
@@ -89,14 +88,14 @@ inputs = []
 target = "trn2"
 measured_us = 1
 """
-EXPECTED = r"""Each source predicted with constants and spreads that were fitted without it:
+EXPECTED = r"""Each source, with ranges that were fitted to the other sources:
 
 \| source \| times \| within 15% \| within 30% \| orders \| inside the range \| refused \|
 \|---\|--:\|--:\|--:\|--:\|--:\|--:\|
 \| someone/something \| 3 \| 1 of 3 \(33%\) \| 1 of 3 \(33%\) \| 1 of 1 \(100%\) \| @ \| 1 \|
 \| all \| 3 \| 1 of 3 \(33%\) \| 1 of 3 \(33%\) \| 1 of 1 \(100%\) \| @ \| 1 \|
 
-Predictions with all constants:
+Predictions, with ranges that were fitted to all sources:
 
 \| source \| kernel \| target \| published µs \| as written \| compiled \| ratio \|
 \|---\|---\|---\|--:\|--:\|--:\|--:\|
@@ -221,21 +220,6 @@ def test_a_version_that_is_refused_has_no_place_in_the_order(fidelity):
     assert "- inside of the predicted range: 2 of 3" in text
 
 
-def test_each_fitted_constant_has_another_value_without_its_source(fidelity):
-    fitted = fidelity("fitted")
-    published = fidelity("rows").read_rows()
-    repositories = {source.repository for source in published.sources.values()}
-    for fit in fitted.FITS:
-        assert fit.repository in repositories
-        usual = load_timing(fitted.TIMINGS / f"{fit.target}.toml")
-        with fitted.constants_without(fit.repository, fit.target) as path:
-            other = load_timing(path)
-        assert getattr(getattr(other, fit.section), fit.key) == fit.without
-        assert getattr(getattr(usual, fit.section), fit.key) != fit.without
-    with fitted.constants_without("aws-neuron/nki-samples", "trn1") as path:
-        assert path is None
-
-
 def test_a_source_is_judged_by_the_spread_of_the_others(fidelity):
     """Ten rows of one source are off by 1% to 10%, the only row of the other by 50%."""
     published = fidelity("rows").read_rows()
@@ -244,7 +228,7 @@ def test_a_source_is_judged_by_the_spread_of_the_others(fidelity):
     other = next(row for row in published.rows if row.source == "mamba")
     rows = [replace(first, name=str(i), measured_us=100 + i, versions="") for i in range(1, 11)]
     rows.append(replace(other, name="far", measured_us=150, versions=""))
-    found = {row.name: made(100.0, left_out_us=100.0, basis="dma-bound") for row in rows}
+    found = {row.name: made(100.0, basis="dma-bound") for row in rows}
     assert table.spread_of("dma-bound", rows[:10], found) == (pytest.approx(0.08), 10)
     lines = table.left_out_text(replace(published, rows=tuple(rows)), found)
     cells = {line.split(" | ")[0]: line.split(" | ")[5] for line in lines if line.startswith("| ")}

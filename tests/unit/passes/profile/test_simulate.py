@@ -59,8 +59,8 @@ def _round_target() -> Target:
             t,
             clocks=clocks,
             vector=replace(
-                t.vector, min_interval_cycles=64, startup_ns=100, wide_rate=1, memset_rate=1,
-                memset_startup_ns=50,
+                t.vector, min_interval_cycles=64, overhead_cycles=0, startup_ns=100, wide_rate=1,
+                memset_rate=1, memset_startup_ns=50,
             ),
             scalar=replace(t.scalar, function_startup_ns=300, table_load_ns=1000),
             tensor=replace(
