@@ -12,7 +12,8 @@ import heapq
 import itertools
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.passes.advise.edit import NotPossibleError
@@ -29,11 +30,12 @@ from nkijit.passes.advise.trials import (
 )
 from nkijit.passes.compile.passes.remove_unused import remove_unused
 from nkijit.passes.lower.program import LoweringError
-from nkijit.passes.optimize.compiled_form import compiled_forms
+from nkijit.passes.optimize.compiled_form import COMPILED_FORM, compiled_forms
+from nkijit.passes.optimize.sample import sample_of
 from nkijit.passes.optimize.state import Move, State, Step
 from nkijit.passes.profile.simulate import Progress, SimulationError
 from nkijit.passes.prove.algebra import Level
-from nkijit.passes.prove.proof import Proof, prove
+from nkijit.passes.prove.proof import Proof, Side, compared
 from nkijit.passes.verify.passes import find_all
 
 SMALLEST = 0.003
@@ -46,6 +48,8 @@ MOST_TRIED = 48
 """The largest number of changes of a version that are tried."""
 MOST_OPEN = 12
 """The largest number of versions that are retained to continue with."""
+SAMPLED = 0.4
+"""The part of the budget for the search in a sample of a large kernel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +105,11 @@ class Search:
         self._known = {self.original.figures}
         self._open: list[tuple[float, int, _Versions]] = []
         self._numbers = itertools.count()
-        self._suspicious = suspicious(find_all(kernels, advise=False))
+        found = find_all(kernels, advise=False)
+        self._suspicious = suspicious(found)
+        self._errors = {d.rule.id for d in found if d.severity == "error"}
+        """The rules that the original breaks: a sample does not write all of its results."""
+        self._old = Side("old", kernels)
 
     @property
     def best(self) -> State:
@@ -121,6 +129,7 @@ class Search:
     def run(self) -> None:
         """Search until nothing is left to try, or the time is over."""
         try:
+            self._explore_sample()
             self._descend(self.versions)
             while self._open:
                 versions = heapq.heappop(self._open)[-1]
@@ -129,6 +138,52 @@ class Search:
             self.is_complete = True
         except OutOfBudgetError:
             pass
+
+    def _explore_sample(self) -> None:
+        """Search in a sample of a large kernel, and repeat the steps in the kernel."""
+        sample = sample_of(self.original.kernels) if len(self.versions) == 1 else None
+        if sample is None:
+            return
+        most = self._limits.experiments
+        limits = replace(
+            self._limits,
+            seconds=(self._limits.seconds - self.seconds) * SAMPLED,
+            experiments=None if most is None else int(most * SAMPLED),
+        )
+        begun = self.seconds / max(self._limits.seconds, 1e-9)
+
+        def progress(part: float) -> None:
+            if self._progress is not None:
+                self._progress(min(1.0, begun + part * SAMPLED))
+
+        try:
+            search = Search(sample, self._conditions, limits, progress)
+        except (LoweringError, SimulationError):
+            return
+        search.run()
+        self.tried += search.tried
+        versions = self.versions
+        for step in search.steps:
+            self._check_budget()
+            end = versions[-1]
+            found = self._similar(end, step.move)
+            if found is None or found.time > end.time * (1 + SMALLEST):
+                continue
+            if self._is_sound(found):
+                versions = (*versions, found)
+                self._keep(versions)
+
+    def _similar(self, state: State, move: Move) -> State | None:
+        """Apply a change that was found in a sample, where fewer loops may be around it."""
+        found: list[tuple[bool, Change]] = []
+        for alternatives in _changes(state, 0.0, move.kind):
+            for change in alternatives:
+                own = Move.of(_first(change))
+                if own.variant == move.variant and own.line == move.line:
+                    found.append((own != move, change))
+        found.sort(key=lambda item: item[0])
+        tried = (self._try(state, change) for _, change in found)
+        return next((trial for trial in tried if trial is not None), None)
 
     def apply(self, moves: Sequence[Move]) -> None:
         """Apply known changes to the original kernel, as far as it allows them."""
@@ -204,7 +259,7 @@ class Search:
 
     def _again(self, state: State, move: Move) -> State | None:
         """Apply a change that was found in another version; None if it is not possible."""
-        for alternatives in _changes(state, 0.0):
+        for alternatives in _changes(state, 0.0, move.kind):
             for change in alternatives:
                 if Move.of(_first(change)) == move:
                     return self._try(state, change)
@@ -232,9 +287,9 @@ class Search:
         """Whether a version is valid, and equivalent to the original at the allowed level."""
         if state.level is None:
             found = find_all(state.kernels, advise=False)
-            valid = not any(d.severity == "error" for d in found)
+            valid = {d.rule.id for d in found if d.severity == "error"} <= self._errors
             if valid and suspicious(found) <= self._suspicious:
-                proof = prove(self.original.kernels, state.kernels, self._limits.allowed)
+                proof = compared(self._old, Side("new", state.kernels), self._limits.allowed)
                 state.level = proof.level
                 if proof.level is None:
                     self.refuted.append((_last(state), proof))
@@ -249,14 +304,16 @@ class Search:
             raise OutOfBudgetError
 
 
-def _changes(state: State, threshold: float) -> list[list[Change]]:
-    """Return the changes of a version to try, each with its alternatives."""
-    return worthwhile(state.kernels, state.timeline, threshold, _proposals)
+def _changes(state: State, threshold: float, kind: str | None = None) -> list[list[Change]]:
+    """Return the changes of a version to try, of all kinds or one, each with its alternatives."""
+    proposals = partial(_proposals, kind=kind)
+    return worthwhile(state.kernels, state.timeline, threshold, proposals)
 
 
-def _proposals(kernel: KernelOp) -> Iterator[Proposal]:
-    yield from proposals_for(kernel)
-    yield from compiled_forms(kernel)
+def _proposals(kernel: KernelOp, kind: str | None) -> Iterator[Proposal]:
+    yield from proposals_for(kernel, kind)
+    if kind in (None, COMPILED_FORM.id):
+        yield from compiled_forms(kernel)
 
 
 def _first(change: Change) -> Proposal:
