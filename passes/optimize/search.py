@@ -32,6 +32,7 @@ from nkijit.passes.compile.passes.remove_unused import remove_unused
 from nkijit.passes.lower.program import LoweringError
 from nkijit.passes.optimize.compiled_form import COMPILED_FORM, compiled_forms
 from nkijit.passes.optimize.sample import sample_of
+from nkijit.passes.optimize.split import SPLIT_CORES, splits
 from nkijit.passes.optimize.state import Move, State, Step
 from nkijit.passes.profile.simulate import Progress, SimulationError
 from nkijit.passes.prove.algebra import Level
@@ -62,6 +63,8 @@ class Limits:
     """The time after which no further change is tried."""
     experiments: int | None = None
     """The largest number of changes that are tried; None for no limit."""
+    two_cores: bool = False
+    """Whether a kernel for one core may become a kernel for a launch on two cores."""
 
 
 class OutOfBudgetError(Exception):
@@ -129,6 +132,7 @@ class Search:
     def run(self) -> None:
         """Search until nothing is left to try, or the time is over."""
         try:
+            self._split()
             self._explore_sample()
             self._descend(self.versions)
             while self._open:
@@ -139,9 +143,29 @@ class Search:
         except OutOfBudgetError:
             pass
 
+    def _split(self) -> None:
+        """Divide a kernel for one core between two cores, if that is allowed and gains."""
+        if len(self.versions) > 1 or not self._limits.two_cores:
+            return
+        trials = [self._on_two_cores(*way) for way in splits(self.original.kernels)]
+        found = sorted((each for each in trials if each is not None), key=lambda one: one.time)
+        for state in found:
+            if state.is_faster_than(self.original, SMALLEST) and self._is_sound(state):
+                self._keep((self.original, state))
+                return
+
+    def _on_two_cores(self, proposal: Proposal, kernels: Sequence[KernelOp]) -> State | None:
+        self.tried += 1
+        try:
+            timeline = self._conditions.run(kernels, self._conditions.schedule)
+        except (LoweringError, SimulationError):
+            return None
+        return State(kernels, timeline, proposal)
+
     def _explore_sample(self) -> None:
         """Search in a sample of a large kernel, and repeat the steps in the kernel."""
-        sample = sample_of(self.original.kernels) if len(self.versions) == 1 else None
+        is_new = len(self.versions) == 1 or self.steps[-1].move.kind == SPLIT_CORES.id
+        sample = sample_of(self.best.kernels) if is_new else None
         if sample is None:
             return
         most = self._limits.experiments
@@ -149,6 +173,7 @@ class Search:
             self._limits,
             seconds=(self._limits.seconds - self.seconds) * SAMPLED,
             experiments=None if most is None else int(most * SAMPLED),
+            two_cores=False,
         )
         begun = self.seconds / max(self._limits.seconds, 1e-9)
 
@@ -259,6 +284,9 @@ class Search:
 
     def _again(self, state: State, move: Move) -> State | None:
         """Apply a change that was found in another version; None if it is not possible."""
+        if move.kind == SPLIT_CORES.id:
+            ways = (way for way in splits(state.kernels) if Move.of(way[0]) == move)
+            return next((self._on_two_cores(*way) for way in ways), None)
         for alternatives in _changes(state, 0.0, move.kind):
             for change in alternatives:
                 if Move.of(_first(change)) == move:
