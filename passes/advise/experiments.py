@@ -22,6 +22,7 @@ from nkijit.passes.advise.kinds import (
     MERGED_DMA,
     PARTITION_USE,
     REPEATED_LOAD,
+    REPEATED_RESULT,
     SQUARE_ACTIVATION,
     SUBTRACTING_BIAS,
     TENSOR_TRANSPOSE,
@@ -33,6 +34,7 @@ from nkijit.passes.advise.loads import repeated_loads
 from nkijit.passes.advise.partitions import partition_uses
 from nkijit.passes.advise.precision import narrower_matmuls
 from nkijit.passes.advise.proposal import Proposal
+from nkijit.passes.advise.results import repeated_results
 from nkijit.passes.advise.rows import longer_rows
 from nkijit.passes.advise.squares import square_activations
 from nkijit.passes.advise.transposes import dma_transposes, tensor_transposes
@@ -48,6 +50,7 @@ def proposals_for(kernel: KernelOp, kind: str | None = None) -> Iterator[Proposa
 
     experiments: tuple[tuple[tuple[Kind, ...], Callable[[], Iterator[Proposal]]], ...] = (
         ((REPEATED_LOAD,), lambda: repeated_loads(renamed())),
+        ((REPEATED_RESULT,), lambda: repeated_results(renamed())),
         ((LOOP_ORDER,), lambda: loop_orders(facts, renamed())),
         ((MERGED_DMA,), lambda: merged_dmas(facts, renamed())),
         ((PARTITION_USE,), lambda: partition_uses(facts, renamed())),
