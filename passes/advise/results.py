@@ -140,7 +140,7 @@ class _Contents:
         return info_of(load.op.dst).pattern, load.contents
 
     def _of(self, op: Operation, base: SSAValue) -> Hashable | None:
-        """Return the key of what an instruction writes to a tile; None if it is not known."""
+        """Return the key of the elements that an instruction writes; None if they are not known."""
         if not isinstance(op, NisaOp) or not is_free(op):
             return None
         if any(True for _ in self._facts.engine_state.of(op)):

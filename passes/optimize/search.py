@@ -2,8 +2,8 @@
 
 A *descent* tries all changes of a version and applies those that gain, the largest gain first,
 until none gains. If one of the first changes saves 30% of the time, the others are tried after it
-is applied. The search continues with versions that gained nothing by themselves, or less than another change: the fastest
-first.
+is applied. The search continues with versions that gained nothing by themselves, or less than
+another change: the fastest first. A large kernel is searched in a sample first.
 """
 
 from __future__ import annotations
