@@ -36,6 +36,10 @@ def optimize(
             "--experiments", metavar="N", min=0, help="largest number of changes that are tried"
         ),
     ] = None,
+    two_cores: Annotated[
+        bool,
+        typer.Option("--two-cores", help="also divide a kernel for one core between two cores"),
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="print the result as JSON, for --resume")
     ] = False,
@@ -81,6 +85,7 @@ def optimize(
                 disable_dge=model.disable_dge,
                 experiments=experiments,
                 resume=earlier,
+                two_cores=two_cores,
             )
         except ResumeError as error:
             raise UsageError(f"--resume {resume}: {error}") from None

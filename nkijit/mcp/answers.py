@@ -257,9 +257,11 @@ def advise(question: Question, page: Page) -> Answer:
     return Answer(document, _bounded(str(found)))
 
 
-def optimize(question: Question, allow: str, budget: float, page: Page) -> Answer:
+def optimize(
+    question: Question, allow: str, budget: float, page: Page, *, two_cores: bool
+) -> Answer:
     """Return a faster version of a kernel as source, with the steps to it."""
-    found = question.traced().optimize(allow, budget)
+    found = question.traced().optimize(allow, budget, two_cores=two_cores)
     result = found.result
     part = page.of_text(
         outputs.Optimization,

@@ -229,7 +229,18 @@ PROFILE = form(
 SUGGESTION = form(
     advice.Suggestion,
     "A change that was tried and gains time.",
-    only=("kind", "place", "message", "reasons", "numbers", "before", "after", "by_compiler"),
+    only=(
+        "kind",
+        "place",
+        "message",
+        "reasons",
+        "numbers",
+        "level",
+        "proven",
+        "before",
+        "after",
+        "by_compiler",
+    ),
 )
 ADVICE = form(
     advice.Advice,

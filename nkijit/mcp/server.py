@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any
 
 import anyio.to_thread
@@ -330,6 +331,9 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         budget: Annotated[
             float, Field(ge=0, le=600, description="time for the search, in seconds")
         ] = 30.0,
+        two_cores: Annotated[
+            bool, Field(description="also divide a kernel for one core between two cores")
+        ] = False,
         first: FirstLine = 1,
         limit: LineLimit = 400,
     ) -> Annotated[CallToolResult, form(outputs.Optimization)]:
@@ -338,7 +342,8 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         Changes are composed, predicted, and proven to keep the results for all inputs.
         """
         question = _question(file, source, kernel, arguments, target, cores)
-        return await call(answers.optimize, question, allow.value, budget, Page(first, limit))
+        found = partial(answers.optimize, two_cores=two_cores)
+        return await call(found, question, allow.value, budget, Page(first, limit))
 
     @tool("Cost of a kernel", _EXAMPLE)
     async def cost(

@@ -607,6 +607,7 @@ class TracedKernel:
         schedule: str = "compiler",
         experiments: int | None = None,
         resume: str | None = None,
+        two_cores: bool = False,
     ) -> OptimizedKernel[TracedKernel]:
         """Search for a faster version of the kernel; `print` the result for a summary.
 
@@ -626,6 +627,8 @@ class TracedKernel:
             experiments: the largest number of changes that are tried; the result of such a search
                 does not depend on the speed of the machine if the budget is large enough.
             resume: the JSON text of an earlier result, to continue with.
+            two_cores: also divide a kernel for one core between two cores. Callers then launch the
+                result with `kernel[2](...)`.
 
         Raises the errors of `profile` for a strict prediction, ValueError for an unknown `allow`
         or for a text that is not a result of this kernel.
@@ -639,7 +642,7 @@ class TracedKernel:
 
         options = _prediction_options(constants, True, disable_dge, schedule)
         conditions = self._predictions.conditions(options, iterations)
-        limits = Limits(Level(allow), budget, experiments)
+        limits = Limits(Level(allow), budget, experiments, two_cores)
         return optimized(
             *(self, conditions, limits, progress, resume),
             lambda kernels: TracedKernel(ModuleOp(list(kernels)), kernels=kernels),

@@ -12,9 +12,7 @@ from nkijit.passes.diagnostics.plain import plain
 from nkijit.passes.diagnostics.shown import ShownAsText
 from nkijit.passes.profile.units import percent, time_text, times_text
 
-_OF_NUMBERS = {
-    Numbers.same.value: "",
-    Numbers.rounding.value: "results are rounded otherwise",
+_CHANGED = {
     Numbers.change.value: "results change",
     Numbers.estimate.value: "an estimate: it requires rewriting the kernel",
 }
@@ -34,6 +32,13 @@ class Suggestion(ShownAsText):
     """The reasons for the gain, one per line."""
     numbers: str
     """The effect on results: `same`, `rounding`, `change` or `estimate` (see `Numbers`)."""
+    level: str | None
+    """The level of equivalence with the kernel: `bits`, `reassociated` or `rounding`.
+
+    None if results change.
+    """
+    proven: bool
+    """Whether the level is proven for all inputs. Otherwise it is that of the kind of advice."""
     before: float
     after: float
     compiled_before: float | None
@@ -63,9 +68,11 @@ class Suggestion(ShownAsText):
             f"(-{percent(self.gain)}) [{self.kind}]"
         )
         yield from (f"  {reason}" for reason in self.reasons)
-        changed = _OF_NUMBERS[self.numbers]
-        if changed:
-            yield f"  {changed}"
+        if self.level is None:
+            yield f"  {_CHANGED[self.numbers]}"
+        else:
+            proven = "proven for all inputs" if self.proven else "not proven"
+            yield f"  level of results: {self.level}, {proven}"
         if self.by_compiler:
             yield f"  the compiler does this itself: {time_text(self.compiled_before or 0.0)}"
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from nkijit.dialects.nisa.matmul import NcMatmulOp
 from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.tiles import info_of
 from nkijit.passes.advise.advice import Advice, Suggestion
-from nkijit.passes.advise.edit import NotPossibleError
+from nkijit.passes.advise.edit import NotPossibleError, writes
+from nkijit.passes.advise.facts import Facts
 from nkijit.passes.advise.kinds import Numbers
 from nkijit.passes.advise.proposal import Proposal
 from nkijit.passes.advise.trials import (
@@ -23,6 +26,8 @@ from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.lower.program import LoweringError
 from nkijit.passes.profile.simulate import SimulationError
 from nkijit.passes.profile.timeline import Timeline
+from nkijit.passes.prove.algebra import Level
+from nkijit.passes.prove.proof import Side, compared
 from nkijit.passes.verify.passes import find_all
 
 THRESHOLD = 0.02
@@ -34,6 +39,13 @@ MOST_INSTRUCTIONS = 80_000
 
 Lowering and simulating 10,000 instructions takes a few seconds.
 """
+
+MOST_PROVEN = 1 << 26
+"""The work of all proofs together, in elements that are written: at most about 2 s on one core."""
+_PRODUCTS = 32
+"""The number of products of a matmul that take as long as an element of another instruction."""
+_CLAIMED = {Numbers.same: Level.bits, Numbers.rounding: Level.rounding}
+"""The levels of kinds of advice; results of other kinds differ."""
 
 Progress = Callable[[float], None]
 
@@ -81,7 +93,8 @@ def advise(
     own: float | None = None
     if gains and conditions.schedule is Schedule.author:
         own = _time(kernels, conditions, Schedule.compiler)
-    found = [_suggestion(gain, before, conditions, own) for gain in gains]
+    levels = _levels(gains, kernels, conditions)
+    found = [_suggestion(gain, before, conditions, own, levels) for gain in gains]
     found.sort(key=lambda one: (one.by_compiler, one.after))
     return Advice(
         kernel=kernels[0].launch_name,
@@ -137,11 +150,48 @@ def _time(kernels: Sequence[KernelOp], conditions: Conditions, schedule: Schedul
     return conditions.run(kernels, schedule).total
 
 
+def _levels(
+    gains: Sequence[_Gain], kernels: Sequence[KernelOp], conditions: Conditions
+) -> dict[Proposal, Level]:
+    """Prove changes while this is cheap, the largest gain first. Returns the proven levels."""
+    found: dict[Proposal, Level] = {}
+    if conditions.passed_over is not None:
+        return found
+    old = Side("old", kernels)
+    work = sum(_work(kernel) for kernel in kernels)
+    spent = 0
+    for gain in sorted(gains, key=lambda gain: gain.time):
+        spent += work
+        claimed = _CLAIMED.get(gain.proposal.kind.numbers)
+        if claimed is None or spent > MOST_PROVEN:
+            spent -= work
+            continue
+        level = compared(old, Side("new", gain.kernels), claimed).level
+        if level is not None:
+            found[gain.proposal] = level
+    return found
+
+
+def _work(kernel: KernelOp) -> int:
+    """Return the work of a proof: the number of elements that instructions write."""
+    total = 0
+    for op in Facts(kernel).instructions:
+        written = sum(info_of(value).size for value in writes(op))
+        products = info_of(op.moving).shape[0] if isinstance(op, NcMatmulOp) else 1
+        total += written * max(_PRODUCTS, products) // _PRODUCTS
+    return total
+
+
 def _suggestion(
-    gain: _Gain, before: float, conditions: Conditions, own: float | None
+    gain: _Gain,
+    before: float,
+    conditions: Conditions,
+    own: float | None,
+    levels: Mapping[Proposal, Level],
 ) -> Suggestion:
     """Return the suggestion that describes a gain.
 
+    `levels` has the proven levels.
     `own` is the time of the unchanged kernel with the compiler's schedule; None if it is not shown.
     """
     after = None
@@ -151,12 +201,15 @@ def _suggestion(
         except (LoweringError, SimulationError):
             own = None
     proposal = gain.proposal
+    level = levels.get(proposal, _CLAIMED.get(proposal.kind.numbers))
     return Suggestion(
         kind=proposal.kind.id,
         place=proposal.place(),
         message=proposal.message,
         reasons=proposal.reasons,
         numbers=proposal.kind.numbers.value,
+        level=None if level is None else level.value,
+        proven=proposal in levels,
         before=before,
         after=gain.time,
         compiled_before=own,

@@ -53,6 +53,15 @@ REPEATED_LOAD = _kind(
     Numbers.same,
     f"{_GUIDE}, Opt #1; matrix multiplication tutorial, hoisted loads",
 )
+REPEATED_RESULT = _kind(
+    "repeated-result",
+    "Compute a tile once and keep it in SBUF: hoist its instructions out of the loop.",
+    "Remove the instructions of all tiles with the contents of an earlier tile. Their readers read "
+    "the earlier tile. Contents are compared from loads onwards, also through PSUM and for tiles "
+    "that are filled in parts.",
+    Numbers.same,
+    f"{_GUIDE}, Opt #1",
+)
 LOOP_ORDER = _kind(
     "loop-order",
     "Exchange two loops, so that tiles stay where they are for more iterations.",

@@ -29,6 +29,11 @@ class Move:
     variant: int
     """The number of the alternative."""
 
+    @property
+    def line(self) -> str:
+        """The first source line of the subject, without the depth of loops."""
+        return self.subject.partition(", ")[0]
+
     @staticmethod
     def of(proposal: Proposal) -> Move:
         """Return the key of a proposal."""

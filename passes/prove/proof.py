@@ -123,46 +123,74 @@ def prove(
     Returns the strictest level that holds, or the first difference at `level`, or the reason why
     there is no proof. Equal kernels are equal on every input, except for a collision of digests.
     """
-    last = Level(level)
-    olds, news = kernels_in(old), kernels_in(new)
-    mismatch = _mismatch(olds[0], news[0])
+    return compared(Side("old", old, trips), Side("new", new, trips), Level(level))
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """The digests of a kernel at a level."""
+
+    digests: Digests
+    trips: Trips
+    roundings: RoundingWatch | None
+    """The roundings of the kernel, at the level that ignores them."""
+
+
+class Side:
+    """One of two kernels that are compared. Its digests are computed once for each level."""
+
+    def __init__(self, name: str, kernel: Kernel, trips: int | None = None):
+        """`name` is "old" or "new"; `trips` is the argument of `prove`."""
+        self.name = name
+        self.kernels = kernels_in(kernel)
+        self.given = trips
+        self._runs: dict[Level, _Run] = {}
+
+    def at(self, level: Level) -> _Run:
+        """Return the digests at a level; raises NotProvableError or InterpretationError."""
+        if level not in self._runs:
+            trips = Trips(self.given)
+            watch = RoundingWatch(level) if level is Level.rounding else None
+            algebra = watch or Algebra(level)
+            found = digests(self.kernels, algebra, self.name, watch, trips)
+            self._runs[level] = _Run(found, trips, watch)
+        return self._runs[level]
+
+
+def compared(old: Side, new: Side, last: Level) -> Proof:
+    """Compare the results of two kernels as `prove` does, at all levels up to `last`."""
+    mismatch = _mismatch(old.kernels[0], new.kernels[0])
     if mismatch is not None:
         return Proof(None, last, unproven=Unproven("new", mismatch, None))
     difference: Difference | None = None
-    watches: list[RoundingWatch] = []
     for each in Level:
         if not each.implies(last):
             break
-        found: list[Digests] = []
-        assumed: list[Trips] = []
-        for name, kernels in (("old", olds), ("new", news)):
-            assumed.append(Trips(trips))
+        found: list[_Run] = []
+        for side in (old, new):
             try:
-                if each is Level.rounding:
-                    watch = RoundingWatch(each)
-                    watches.append(watch)
-                    found.append(digests(kernels, watch, name, watch, assumed[-1]))
-                else:
-                    found.append(digests(kernels, Algebra(each), name, trips=assumed[-1]))
+                found.append(side.at(each))
             except NotProvableError as error:
-                return Proof(None, last, unproven=Unproven(name, error.reason, error.place))
+                return Proof(None, last, unproven=Unproven(side.name, error.reason, error.place))
             except InterpretationError as error:
-                return Proof(None, last, unproven=Unproven(name, str(error), None))
-        if len(found[0].returned) != len(found[1].returned):
+                return Proof(None, last, unproven=Unproven(side.name, str(error), None))
+        before, after = found
+        if len(before.digests.returned) != len(after.digests.returned):
             reason = "its collectives have another number of ranks than the old kernel"
             return Proof(None, last, unproven=Unproven("new", reason, None))
-        if not assumed[1].facts <= assumed[0].facts:
+        if not after.trips.facts <= before.trips.facts:
             reason = "the trip count of a loop is another term than those in the old kernel"
             return Proof(None, last, unproven=Unproven("new", reason, None))
-        given = trips if assumed[0].facts else None
-        difference = _difference(olds[0], *found)
+        difference = _difference(old.kernels[0], before.digests, after.digests)
         if difference is None:
-            roundings = changed(*watches) if watches else ()
+            given = old.given if before.trips.facts else None
+            roundings = ()
+            if before.roundings is not None and after.roundings is not None:
+                roundings = changed(before.roundings, after.roundings)
             return Proof(each, last, roundings=roundings, trips=given)
     assert difference is not None
-    terms = divergence(
-        (olds, news), last, difference.result, difference.index, difference.rank, trips
-    )
+    place = difference.result, difference.index, difference.rank
+    terms = divergence((old.kernels, new.kernels), last, *place, old.given)
     return Proof(None, last, replace(difference, terms=terms))
 
 

@@ -4,21 +4,24 @@
 # CHECK:advice on @tiled for trn2: 45.46 us, 7 changes of {{[0-9]+}} tried
 # CHECK-NEXT:  predicted, not measured; each was tried by itself, so gains do not add up
 # CHECK-EMPTY:
-# CHECK-NEXT:{{.*}}advise.py:[[# @LINE + 73]]: launch on two cores, of which each does half of the 8 stores: 45.46 -> 25.72 us (-43.4%) [two-cores]
+# CHECK-NEXT:{{.*}}advise.py:[[# @LINE + 76]]: launch on two cores, of which each does half of the 8 stores: 45.46 -> 25.72 us (-43.4%) [two-cores]
 # CHECK-NEXT:  the time of one core for the first half of them; starting two cores takes longer
 # CHECK-NEXT:  an estimate: it requires rewriting the kernel
 # CHECK-EMPTY:
-# CHECK-NEXT:{{.*}}advise.py:[[# @LINE + 64]]: put the loop over n inside the loop over k: 45.46 -> 36.24 us (-20.3%) [loop-order]
+# CHECK-NEXT:{{.*}}advise.py:[[# @LINE + 67]]: put the loop over n inside the loop over k: 45.46 -> 36.24 us (-20.3%) [loop-order]
 # CHECK-NEXT:  16 loads bring bytes that the previous iteration has: 1 MiB of HBM
 # CHECK-NEXT:  stationary tiles are loaded 16 times, not 32
 # CHECK-NEXT:  other instructions of its body get their own loop over n
+# CHECK-NEXT:  level of results: bits, proven for all inputs
 # CHECK-EMPTY:
-# CHECK-NEXT:{{.*}}advise.py:[[# @LINE + 59]]: put the loop over m inside the loops over n, k: 45.46 -> 36.24 us (-20.3%) [loop-order]
+# CHECK-NEXT:{{.*}}advise.py:[[# @LINE + 61]]: put the loop over m inside the loops over n, k: 45.46 -> 36.24 us (-20.3%) [loop-order]
 # CHECK-NEXT:  24 loads bring bytes that the previous iteration has: 6 MiB of HBM
 # CHECK-NEXT:  other instructions of its body get their own loop over m
+# CHECK-NEXT:  level of results: bits, proven for all inputs
 # CHECK-EMPTY:
-# CHECK-NEXT:{{.*}}advise.py:[[# @LINE + 55]]: hoist the load of %lhs out of the loop over n: 45.46 -> 36.68 us (-19.3%) [repeated-load]
+# CHECK-NEXT:{{.*}}advise.py:[[# @LINE + 56]]: hoist the load of %lhs out of the loop over n: 45.46 -> 36.68 us (-19.3%) [repeated-load]
 # CHECK-NEXT:  16 loads of 32 bring bytes that SBUF held before: 1 MiB of HBM
+# CHECK-NEXT:  level of results: bits, proven for all inputs
 # CHECK-EMPTY:
 # CHECK-NEXT:{{.*}}advise.py:[[# @LINE + 53]]: hoist the load of %rhs out of the loop over m: 45.46 -> 36.85 us (-18.9%) [repeated-load]
 # CHECK:{{.*}}: load 2 slices of %rhs with one DMA: 45.46 -> 43.05 us (-5.3%) [merged-dma]
@@ -36,8 +39,8 @@
 
 # As JSON.
 # RUN: nkijit advise %s:tiled -a a=512x512:float32 -a b=512x1024:float32 -t trn2 --schedule author --json -o %t.json
-# RUN: %python -c "import json, sys; a = json.load(open(sys.argv[1])); s = a['suggestions'][3]; print(a['kernel'], s['kind'], s['numbers'], round(s['before']), round(s['after']))" %t.json | filecheck --match-full-lines --check-prefix=JSON %s
-# JSON:tiled repeated-load same 45458 36679
+# RUN: %python -c "import json, sys; a = json.load(open(sys.argv[1])); s = a['suggestions'][3]; print(a['kernel'], s['kind'], s['numbers'], s['level'], s['proven'], round(s['before']), round(s['after']))" %t.json | filecheck --match-full-lines --check-prefix=JSON %s
+# JSON:tiled repeated-load same bits True 45458 36679
 
 # A kernel as text: nothing is known of loops.
 # RUN: nkijit trace %s:tiled -a a=512x512:float32 -a b=512x1024:float32 -t trn2 -o %t.mlir
