@@ -178,7 +178,7 @@ def _preload() -> None:
     import rich.console  # noqa: F401
     import typer  # noqa: F401
 
-    import nkijit.classic  # noqa: F401
+    import nkijit.classic
     import nkijit.cli.opt  # noqa: F401
     import nkijit.isa  # noqa: F401
     import nkijit.language  # noqa: F401
