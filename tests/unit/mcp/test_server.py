@@ -345,8 +345,10 @@ def test_predictions_are_those_of_the_library(agent: Agent, kernel: Any) -> None
 
     advice = traced.advice()
     document, text = agent.ask("advise", **DOUBLED)
-    assert [each["message"] for each in document["suggestions"]] == [
-        each.message for each in advice.suggestions
+    assert advice.suggestions
+    fields = ("message", "level", "proven")
+    assert [[each[field] for field in fields] for each in document["suggestions"]] == [
+        [each.message, each.level, each.proven] for each in advice.suggestions
     ]
     assert document["tried"] == advice.tried
 

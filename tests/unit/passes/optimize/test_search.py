@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from typing import Any
 
 import numpy as np
 import pytest
 from support.advice import normal
+from support.exports import retraced
 
 import nkijit as nki
 import nkijit.isa as nisa
@@ -160,19 +160,12 @@ def test_the_result_of_another_kernel_is_refused() -> None:
         traced().optimize(budget=0, resume=text)
 
 
-def test_the_source_traces_to_the_faster_kernel(tmp_path) -> None:
+def test_the_source_traces_to_the_faster_kernel() -> None:
     found = optimized()
-    path = tmp_path / "faster.py"
-    path.write_text(found.source(), encoding="utf-8")
-    spec = importlib.util.spec_from_file_location("faster", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    again = module.softmax.for_target("trn2").trace(X)
+    text = found.source()
+    again = retraced(found.traced, text)
     assert again.profile().time == found.result.after.time
     assert again.equivalent(found.traced).level is Level.bits
-    text = path.read_text(encoding="utf-8")
     for number, step in enumerate(found.result.steps, 1):
         assert f"# step {number}. " in text
         assert step.move.kind in text

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 from typing import Any
 
 import numpy as np
 import pytest
 from support.advice import normal
+from support.exports import retraced
 
 import nkijit as nki
 import nkijit.isa as nisa
@@ -26,14 +26,18 @@ def sbuf(*shape):
     return nl.ndarray(shape, nl.float32, buffer=nl.sbuf)
 
 
+def exponentiate(dst, src):
+    for r in range(0, src.shape[0], 128):
+        tile = sbuf(128, src.shape[1])
+        nisa.dma_copy(dst=tile, src=src[r : r + 128, :])
+        nisa.activation(dst=tile, op=nl.exp, data=tile)
+        nisa.dma_copy(dst=dst[r : r + 128, :], src=tile)
+
+
 @nki.jit
 def exponentials(x):
     out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
-    for r in range(0, x.shape[0], 128):
-        tile = sbuf(128, x.shape[1])
-        nisa.dma_copy(dst=tile, src=x[r : r + 128, :])
-        nisa.activation(dst=tile, op=nl.exp, data=tile)
-        nisa.dma_copy(dst=out[r : r + 128, :], src=tile)
+    exponentiate(out, x)
     return out
 
 
@@ -42,22 +46,8 @@ def through_hbm(x):
     """The second loop reads a tensor in shared HBM that the first one writes."""
     middle = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
     out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
-    for src, dst in ((x, middle), (middle, out)):
-        for r in range(0, x.shape[0], 128):
-            tile = sbuf(128, x.shape[1])
-            nisa.dma_copy(dst=tile, src=src[r : r + 128, :])
-            nisa.activation(dst=tile, op=nl.exp, data=tile)
-            nisa.dma_copy(dst=dst[r : r + 128, :], src=tile)
-    return out
-
-
-@nki.jit
-def one_store(x):
-    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
-    tile = sbuf(*x.shape)
-    nisa.dma_copy(dst=tile, src=x)
-    nisa.activation(dst=tile, op=nl.exp, data=tile)
-    nisa.dma_copy(dst=out, src=tile)
+    exponentiate(middle, x)
+    exponentiate(out, middle)
     return out
 
 
@@ -74,16 +64,19 @@ def written_twice(x):
     return out
 
 
-def traced(kernel: Any, target: str = "trn2") -> TracedKernel:
-    whole = kernel in (exponentials, through_hbm)
-    return kernel.for_target(target).trace(X if whole else X[:128])
+def traced(kernel: Any, target: str = "trn2", rows: int = 512) -> TracedKernel:
+    return kernel.for_target(target).trace(X[:rows])
+
+
+def optimized(kernel: TracedKernel, **more: Any) -> Any:
+    return kernel.optimize(**({"budget": 600, "experiments": 2} | more))
 
 
 def split_of(kernel: Any, target: str = "trn2", **more: Any) -> Any:
-    return traced(kernel, target).optimize(**({"budget": 600, "experiments": 2} | more))
+    return optimized(traced(kernel, target), **more)
 
 
-def test_each_core_computes_half_of_the_results(tmp_path) -> None:
+def test_each_core_computes_half_of_the_results() -> None:
     found = split_of(exponentials, two_cores=True)
     assert [step.move.kind for step in found.result.steps] == ["split-cores"]
     assert found.result.level is Level.bits
@@ -93,14 +86,7 @@ def test_each_core_computes_half_of_the_results(tmp_path) -> None:
     (one, other) = (each.run(X.copy()) for each in (traced(exponentials), found.traced))
     np.testing.assert_array_equal(one, other)
     np.testing.assert_allclose(other, np.exp(X), rtol=1e-5)
-    path = tmp_path / "faster.py"
-    path.write_text(found.source(), encoding="utf-8")
-    spec = importlib.util.spec_from_file_location("faster", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    again = module.exponentials[2].for_target("trn2").trace(X)
+    again = retraced(found.traced, found.source())
     assert again.profile().time == found.result.after.time
     np.testing.assert_array_equal(again.run(X.copy()), one)
 
@@ -116,17 +102,18 @@ def test_kernels_stay_on_one_core_without_permission() -> None:
     assert len(split_of(exponentials).traced.cores()) == 1
 
 
-@pytest.mark.parametrize("kernel", [through_hbm, one_store])
-def test_kernels_that_cannot_be_divided(kernel: Any) -> None:
-    assert not list(split.splits(traced(kernel).cores()))
-    assert len(split_of(kernel, two_cores=True).traced.cores()) == 1
+@pytest.mark.parametrize("kernel", [traced(through_hbm), traced(exponentials, rows=128)])
+def test_kernels_that_cannot_be_divided(kernel: TracedKernel) -> None:
+    """Kernels whose cores would exchange data, or with one store."""
+    assert not list(split.splits(kernel.cores()))
+    assert len(optimized(kernel, two_cores=True).traced.cores()) == 1
 
 
 def test_cores_that_write_the_same_rows_are_refused() -> None:
-    found = split_of(written_twice, two_cores=True)
+    found = optimized(traced(written_twice, rows=128), two_cores=True)
     assert found.result.tried > 0
     assert len(found.traced.cores()) == 1
-    for _, kernels in split.splits(traced(written_twice).cores()):
+    for _, kernels in split.splits(traced(written_twice, rows=128).cores()):
         rules = {d.rule.id for d in find_all(kernels, advise=False)}
         assert "core-double-write" in rules
 
