@@ -15,6 +15,19 @@ _was_enabled = False
 
 
 @contextmanager
+def lasting() -> Generator[None]:
+    """Pause garbage collection while objects are made that live as long as the process.
+
+    They are moved to the oldest generation, so that the next collection does not traverse them.
+    """
+    with without_collection():
+        yield
+        if not gc.get_freeze_count():  # the caller's frozen objects stay frozen
+            gc.freeze()
+            gc.unfreeze()
+
+
+@contextmanager
 def without_collection() -> Generator[None]:
     """Pause garbage collection; also usable as a decorator.
 

@@ -90,8 +90,11 @@ if not TYPE_CHECKING:  # type checkers would accept any name
             from nkijit.tracing.dtype_names import missing
 
             raise missing("nki", name, _HOMES, _INSTEAD)
+        from nkijit.dialects.collection import lasting
+
         home = _HOMES.get(name)
-        module = import_module(f"nkijit.{home or name}")
+        with lasting():
+            module = import_module(f"nkijit.{home or name}")
         found = globals()[name] = module if home is None else getattr(module, name)
         return found
 

@@ -4,7 +4,10 @@ import sys
 from typing import TYPE_CHECKING
 
 import nkijit
-from nki import collectives, compiler, dtype, isa, language, typing
+from nkijit.dialects.collection import lasting
+
+with lasting():
+    from nki import collectives, compiler, dtype, isa, language, typing
 
 if TYPE_CHECKING:  # names of nkijit are imported on first use
     from nkijit import *

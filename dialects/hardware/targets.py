@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, cast
 
-from nkijit.dialects.hardware.timing import TIMINGS, Timing, load_timing
+from nkijit.dialects.hardware.timing import Timing, load_timing, timing_of
 from nkijit.dialects.hardware.words import engine, nc_version
 from nkijit.dialects.python_values import one_line
 
@@ -99,8 +99,8 @@ class Target:
     psum_min_align: int
     max_access_dims: int
     """Largest number of dimensions of an access pattern, including the partition dimension."""
-    timing: Timing
-    """The timing constants of the cost model."""
+    other_timing: Timing | None = None
+    """Timing constants in the place of the generation's own; None for the own ones."""
     disable_dge: bool = False
     """True when DMA descriptors are generated before the kernel runs, except for addresses that
     are known only at run time. The vendor's compiler does so with `--disable-dge`, and did so on
@@ -108,6 +108,11 @@ class Target:
 
     def __repr__(self) -> str:
         return f"<target {self.platform}, NeuronCore-v{self.version.value}>"
+
+    @property
+    def timing(self) -> Timing:
+        """The timing constants of the cost model."""
+        return self.other_timing or timing_of(self.platform)
 
     @property
     def has_dge(self) -> bool:
@@ -158,7 +163,6 @@ def _target(
         sbuf_min_align=1,
         psum_min_align=4,
         max_access_dims=5,
-        timing=load_timing(TIMINGS / f"{platform}.toml"),
     )
 
 
@@ -216,7 +220,7 @@ def with_timing(target: Target, path: str | PathLike[str]) -> Target:
     Raises:
         TimingError: the file cannot be used, see `load_timing`.
     """
-    return replace(target, timing=load_timing(path))
+    return replace(target, other_timing=load_timing(path))
 
 
 def without_dge(target: Target) -> Target:

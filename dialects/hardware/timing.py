@@ -13,7 +13,6 @@ times from the start of an instruction to its result.
 from __future__ import annotations
 
 import reprlib
-import tomllib
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from functools import cache
@@ -357,6 +356,12 @@ class Timing:
         return replace(self, **sections)
 
 
+@cache
+def timing_of(platform: str) -> Timing:
+    """Return the constants of a device, e.g. "trn2"; the file is read at the first call."""
+    return load_timing(TIMINGS / f"{platform}.toml")
+
+
 def load_timing(path: str | PathLike[str]) -> Timing:
     """Read a data file.
 
@@ -364,6 +369,8 @@ def load_timing(path: str | PathLike[str]) -> Timing:
         TimingError: the file cannot be read or is not TOML, a key is missing or unknown, or a
             value is of the wrong kind. Numbers are at most `LARGEST` and at least its inverse.
     """
+    import tomllib  # importing kernels needs no times
+
     try:
         tables = tomllib.loads(read_regular(path, _MAX_BYTES).decode())
     except OSError as error:

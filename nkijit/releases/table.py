@@ -9,12 +9,13 @@ releases, an argument without a row in the same releases as its function.
 from __future__ import annotations
 
 import functools
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import date
 from importlib.resources import files
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from datetime import date
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -53,6 +54,8 @@ class Release:
 @functools.cache
 def releases() -> tuple[Release, ...]:
     """Return all releases, the oldest first."""
+    import tomllib  # importing kernels needs no table of releases
+
     text = files("nkijit.releases").joinpath("releases.toml").read_text(encoding="utf-8")
     return tuple(map(_release, tomllib.loads(text)["release"]))
 

@@ -64,4 +64,4 @@ def times_at_ends(timeline: Timeline) -> list[float]:
 
 def _at(program: Program, end: End) -> Program:
     timing = program.target.timing.at(end)
-    return replace(program, target=replace(program.target, timing=timing))
+    return replace(program, target=replace(program.target, other_timing=timing))

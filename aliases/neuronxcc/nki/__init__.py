@@ -2,8 +2,11 @@
 
 import sys
 
-import nkijit.classic
-from neuronxcc.nki import compiler, isa, language, typing
-from nkijit.classic import *
+from nkijit.dialects.collection import lasting
+
+with lasting():
+    import nkijit.classic
+    from neuronxcc.nki import compiler, isa, language, typing
+    from nkijit.classic import *
 
 sys.modules[__name__] = nkijit.classic

@@ -14,7 +14,7 @@ import pytest
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
-from nkijit.dialects.collection import without_collection
+from nkijit.dialects.collection import lasting, without_collection
 from nkijit.ir.text import parse
 
 
@@ -34,6 +34,24 @@ def test_it_is_as_before_afterwards(enabled: bool) -> None:
             assert not gc.isenabled()
         assert not gc.isenabled()
     assert gc.isenabled() is enabled
+
+
+def test_lasting_objects_are_in_the_oldest_generation() -> None:
+    with lasting():
+        made = [[] for _ in range(10)]
+    oldest = {id(each) for each in gc.get_objects(2)}
+    assert {id(each) for each in made} <= oldest
+    assert not gc.get_freeze_count()
+
+
+def test_objects_that_the_caller_has_frozen_stay_frozen() -> None:
+    gc.freeze()
+    try:
+        with lasting():
+            pass
+        assert gc.get_freeze_count()
+    finally:
+        gc.unfreeze()
 
 
 def test_also_when_the_work_fails() -> None:

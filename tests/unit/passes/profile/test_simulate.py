@@ -55,7 +55,7 @@ def _round_target() -> Target:
     clocks = replace(t.clocks, tensor_ghz=1.0, vector_ghz=1.0, scalar_ghz=1.0, gpsimd_ghz=1.0)
     return replace(
         target,
-        timing=replace(
+        other_timing=replace(
             t,
             clocks=clocks,
             vector=replace(
@@ -236,7 +236,9 @@ def test_a_short_stream_of_matmuls_is_bound_by_its_loads():
 
     slow = replace(
         ROUND,
-        timing=replace(ROUND.timing, tensor=replace(ROUND.timing.tensor, load_columns_per_cycle=1)),
+        other_timing=replace(
+            ROUND.timing, tensor=replace(ROUND.timing.tensor, load_columns_per_cycle=1)
+        ),
     )
     timeline = run(kernel, B, target=slow)
     begins = [begin for begin, _, _ in times(timeline, "MULTIPLY_MOVING")]
@@ -358,7 +360,7 @@ def test_hbm_limits_transfers():
         return out
 
     dma = replace(ROUND.timing.dma, hbm_bytes_per_ns=128)
-    slow = replace(ROUND, timing=replace(ROUND.timing, dma=dma))
+    slow = replace(ROUND, other_timing=replace(ROUND.timing, dma=dma))
     # 256 KiB are read, and written: 4096 ns at 128 bytes in each.
     (moved,) = times(run(kernel, X, target=slow), "DMA_COPY")
     assert moved[1] - moved[0] == 4096
