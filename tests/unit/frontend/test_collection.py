@@ -38,7 +38,7 @@ def test_it_is_as_before_afterwards(enabled: bool) -> None:
 
 def test_lasting_objects_are_in_the_oldest_generation() -> None:
     with lasting():
-        made = [[] for _ in range(10)]
+        made: list[list[int]] = [[] for _ in range(10)]
     oldest = {id(each) for each in gc.get_objects(2)}
     assert {id(each) for each in made} <= oldest
     assert not gc.get_freeze_count()
