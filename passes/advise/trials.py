@@ -17,9 +17,10 @@ from nkijit.passes.compile.pipeline import FitPass, program_of
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.passed_over import PassedOver
+from nkijit.passes.lower.program import Queue
 from nkijit.passes.profile.choice import compiled_programs
 from nkijit.passes.profile.simulate import simulate
-from nkijit.passes.profile.timeline import Timeline
+from nkijit.passes.profile.timeline import Event, Timeline
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +55,13 @@ def worthwhile(
 ) -> list[list[Change]]:
     """Return the changes that may gain enough, each as a list of alternatives.
 
-    The bound of a change's gain is the sum of the times of its instructions. The changes with the
-    largest bounds come first; bounds below the fraction `threshold` of the time are left out.
+    The bound of a change's gain is the sum of the times of its instructions, and at most the time
+    that the Tensor Engine does not need for its other instructions: no compiler pass moves their
+    work to another engine. The changes with the largest bounds come first; bounds below the
+    fraction `threshold` of the time are left out.
     `proposals` yields the proposals for the kernel of one core.
     """
-    times = _times(timeline)
+    times, busy = _times(timeline), _tensor_times(timeline)
     found: dict[Hashable, dict[int, Change]] = {}
     bounds: dict[Hashable, float] = {}
     for core, kernel in enumerate(kernels):
@@ -68,7 +71,9 @@ def worthwhile(
             if proposal.variant not in alternatives:
                 alternatives[proposal.variant] = [None] * len(kernels)
             alternatives[proposal.variant][core] = proposal
-            bound = sum(times.get(op, 0.0) for op in proposal.about)
+            about = set(proposal.about)
+            others = sum(time for op, time in busy[core].items() if op not in about)
+            bound = min(sum(times.get(op, 0.0) for op in about), timeline.total - others)
             bounds[key] = max(bounds.get(key, 0.0), bound)
     keys = [key for key in found if bounds[key] >= threshold * timeline.total]
     keys.sort(key=lambda key: -bounds[key])
@@ -94,10 +99,25 @@ def _times(timeline: Timeline) -> dict[Operation, float]:
     """Return the time of each operation: the sum over its engine instructions, in ns."""
     found: dict[Operation, float] = {}
     for event in timeline.events:
-        op = event.instruction.op
-        op = timeline.programs[event.core].origins.get(op, op)
+        op = _written(event, timeline)
         found[op] = found.get(op, 0.0) + event.end - event.begin
     return found
+
+
+def _tensor_times(timeline: Timeline) -> list[dict[Operation, float]]:
+    """Return the time for which each operation of a core keeps the Tensor Engine busy, in ns."""
+    found: list[dict[Operation, float]] = [{} for _ in timeline.programs]
+    for event in timeline.events:
+        if event.instruction.queue is Queue.tensor:
+            op, busy = _written(event, timeline), found[event.core]
+            busy[op] = busy.get(op, 0.0) + event.free - event.begin
+    return found
+
+
+def _written(event: Event, timeline: Timeline) -> Operation:
+    """Return the operation of the author's kernel that an event's instruction belongs to."""
+    op = event.instruction.op
+    return timeline.programs[event.core].origins.get(op, op)
 
 
 def suspicious(found: Iterable[Diagnostic]) -> set[str]:
