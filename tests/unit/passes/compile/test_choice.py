@@ -5,10 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
+from nkijit.passes.compile.pipeline import SpreadEnginesPass, program_of
+from nkijit.passes.compile.schedules import Schedule
+from nkijit.passes.lower.program import What
+from nkijit.passes.profile.simulate import simulate
 
 X = np.zeros((4, 128, 64), np.float32)
 
@@ -75,3 +80,42 @@ def test_each_core_is_compiled_where_it_changes() -> None:
     assert profile.author is not None
     assert profile.author == traced.profile(schedule="author").time
     assert profile.time <= profile.author
+
+
+@nki.jit
+def _copies_between_exponentials(x: Any, copies: int) -> Any:
+    (count, _, columns) = x.shape
+    out = nl.ndarray((count, 128, copies, columns), nl.float32, buffer=nl.shared_hbm)
+    tile, result = _tile(columns), _tile(columns)
+    all_of_them = nl.ndarray((128, copies, columns), nl.float32, buffer=nl.sbuf)
+    for i in range(count):
+        nisa.dma_copy(dst=tile, src=x[i])
+        nisa.activation(dst=result, op=nl.exp, data=tile)
+        for c in range(copies):
+            nisa.tensor_copy(dst=all_of_them[:, c], src=result)
+        nisa.dma_copy(dst=out[i], src=all_of_them)
+    return out
+
+
+def _table_loads(program: Any) -> int:
+    return sum(each.what is What.load_table for each in program.instructions)
+
+
+@pytest.mark.parametrize(
+    ("columns", "copies", "moves"),
+    [pytest.param(128, 4, False, id="short"), pytest.param(512, 16, True, id="long")],
+)
+def test_copies_move_unless_loads_of_tables_take_longer(
+    columns: int, copies: int, moves: bool
+) -> None:
+    x = np.zeros((8, 128, columns), np.float32)
+    traced = _copies_between_exponentials.for_target("trn1").trace(x, copies)
+    kernel = traced.cores()[0]
+    spread = program_of(kernel, Schedule.compiler)
+    assert _table_loads(spread) > 1, "spread-engines alone moves copies between exponentials"
+    stay = program_of(kernel, Schedule.compiler, without=[SpreadEnginesPass.name])
+    assert _table_loads(stay) == 1
+    times = {name: simulate([one]).total for name, one in (("move", spread), ("stay", stay))}
+    assert (times["move"] < times["stay"]) is moves
+    (chosen,) = traced.programs(schedule="compiler")
+    assert (_table_loads(chosen) > 1) is moves
