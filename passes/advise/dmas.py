@@ -67,6 +67,11 @@ class _Run:
     chip_step: int | None
     """The distance between consecutive DMAs in SBUF, in elements; None for separate tiles."""
 
+    @property
+    def is_of_rows(self) -> bool:
+        """Whether the DMAs move consecutive rows (partitions) of one tile."""
+        return self.chip_step == _rows_step(self.moves[0].chip)
+
 
 def merged_dmas(facts: Facts, renamed: Renamed) -> Iterator[Proposal]:
     """Yield a proposal for each source line with DMAs that can be merged."""
@@ -195,9 +200,18 @@ def _continues(run: Sequence[_Move], facts: Facts) -> bool:
     ):
         return False
     step = _step(first.hbm, run[1].hbm)
-    if step <= 0 or _step(before.hbm, last.hbm) != step:
+    if step < 0 or _step(before.hbm, last.hbm) != step:
+        return False
+    # Several stores to the same place keep their order.
+    if step == 0 and not first.loads:
         return False
     return _tiles_continue(run) and _is_free(run, facts)
+
+
+def _rows_step(chip: SSAValue) -> int:
+    """Return the distance to the rows behind those of a slice, in elements."""
+    info = info_of(chip)
+    return info.shape[0] * info.strides[0]
 
 
 def _tiles_continue(run: Sequence[_Move]) -> bool:
@@ -205,9 +219,9 @@ def _tiles_continue(run: Sequence[_Move]) -> bool:
     bases = {base_of(move.chip) for move in run}
     if len(bases) == 1:
         step = _step(first, run[1].chip)
-        # The step is within a partition.
-        inside = step > 0 and len(run) * step <= info_of(base_of(first)).free_size
-        return inside and _step(run[-2].chip, last) == step
+        within_partition = step > 0 and len(run) * step <= info_of(base_of(first)).free_size
+        fits = within_partition or step == _rows_step(first)
+        return fits and _step(run[-2].chip, last) == step
     same_form = info_of(base_of(first)) == info_of(base_of(last)) and access_of(first) == access_of(
         last
     )
@@ -241,7 +255,11 @@ def _merge(run: _Run) -> None:
     count = len(moves)
     hbm, chip = first.hbm, first.chip
     outside = with_steps(info_of(hbm).pattern, run.step, count)
-    if run.chip_step is not None:
+    if run.is_of_rows:
+        outside, tile = _with_rows(info_of(hbm).pattern, run.step, count), base_of(chip)
+        rows = info_of(chip).pattern
+        inside = AccessPattern(rows.offset, rows.strides, (count * rows.shape[0], *rows.shape[1:]))
+    elif run.chip_step is not None:
         inside = with_steps(info_of(chip).pattern, run.chip_step, count)
         tile = base_of(chip)
     else:
@@ -258,6 +276,11 @@ def _merge(run: _Run) -> None:
     insert_before(place, merged)
     for move in moves:
         erase(move.op)
+
+
+def _with_rows(access: AccessPattern, step: int, count: int) -> AccessPattern:
+    """Repeat a pattern `count` times in a new first dimension."""
+    return AccessPattern(access.offset, (step, *access.strides), (count, *access.shape))
 
 
 def with_steps(access: AccessPattern, step: int, count: int) -> AccessPattern:

@@ -19,7 +19,7 @@ from nkijit.passes.numerics.storage import int_rounder, rounder, storage
 from nkijit.passes.prove.algebra import Algebra
 from nkijit.passes.prove.digests import CELL, Cells
 from nkijit.passes.prove.errors import NotProvableError
-from nkijit.passes.prove.parts import join, part_type, split
+from nkijit.passes.prove.parts import join, part_type, recast, split
 
 
 class DigestSlots(Slots):
@@ -156,7 +156,7 @@ def elements(algebra: Algebra, cells: Cells, own: DType, shown: DType) -> Cells:
     count = cells.dtype.itemsize // CELL.itemsize
     part = part_type(own, shown.itemsize // count)
     if count == 1:
-        return algebra.recast(cells, part, shown)
+        return recast(algebra, cells, part, shown)
     parts = np.ascontiguousarray(cells).view(CELL).reshape(*cells.shape, count)
     return join(algebra, parts, part, shown)
 
@@ -171,7 +171,7 @@ def write(env: Env, into: Destination, values: Cells, algebra: Algebra) -> None:
         parts = np.ascontiguousarray(split(algebra, values, shown, part))
         values = parts.view(written.dtype)[..., 0]
     elif part is not shown:
-        values = algebra.recast(values, shown, part)
+        values = recast(algebra, values, shown, part)
     if values.shape != into.shape:
         values = np.broadcast_to(values, into.shape)
     written[...] = values if into.reshape is None else values.reshape(into.reshape)

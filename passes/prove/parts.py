@@ -36,6 +36,18 @@ def part_type(own: DType, size: int) -> DType:
     return own if own.itemsize == size else DTYPES[f"uint{8 * size}"]
 
 
+def recast(algebra: Algebra, cells: Cells, dtype: DType, into: DType) -> Cells:
+    """Return the same bits as elements of another type of equal width; numbers stay numbers."""
+    if dtype is into:
+        return cells
+    out = algebra.recast(cells, dtype, into)
+    known, numbers = _numbers(algebra, cells, dtype)
+    if known.any():
+        stored = np.ascontiguousarray(numbers[known].astype(storage(dtype))).view(np.uint8)
+        _put_numbers(algebra, out, known, stored.reshape(-1, dtype.itemsize), into)
+    return out
+
+
 def split(algebra: Algebra, cells: Cells, dtype: DType, part: DType) -> Cells:
     """Return the parts of elements, the lowest byte first: one more dimension at the end."""
     count = dtype.itemsize // part.itemsize

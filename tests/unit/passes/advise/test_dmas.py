@@ -71,6 +71,53 @@ def test_parts_of_one_tile(target: str) -> None:
 
 
 @nki.jit
+def rows_of_groups(x, weights, by_hand):
+    """Weights of groups are loaded for each group of rows; by hand with a stride of 0."""
+    rows, columns = x.shape
+    groups, count = weights.shape[0], rows // weights.shape[0]
+    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+    data, scale = (nl.ndarray(x.shape, x.dtype, buffer=nl.sbuf) for _ in range(2))
+    nisa.dma_copy(dst=data, src=x)
+    if by_hand:
+        pattern = [[0, count], [columns, groups], [1, columns]]
+        nisa.dma_copy(dst=scale, src=weights.ap(pattern=pattern, offset=0))
+    else:
+        for i in range(count):
+            nisa.dma_copy(dst=scale[i * groups : (i + 1) * groups], src=weights)
+    nisa.tensor_tensor(dst=data, data1=data, data2=scale, op=nl.multiply)
+    nisa.dma_copy(dst=out, src=data)
+    return out
+
+
+@since_trn2
+@pytest.mark.parametrize("groups", [4, 32])
+def test_rows_that_repeat(groups: int, target: str) -> None:
+    args = (normal(128, 64), normal(groups, 64))
+    check_pair(rows_of_groups, target, args, "merged-dma")
+
+
+@nki.jit
+def rows_of_blocks(x, by_hand):
+    """Rows of a tile are loaded from every other block; by hand at once."""
+    rows, columns = x.shape
+    out = nl.ndarray((rows // 2, columns), x.dtype, buffer=nl.shared_hbm)
+    data = nl.ndarray(out.shape, x.dtype, buffer=nl.sbuf)
+    if by_hand:
+        pattern = [[32 * columns, rows // 32], [columns, 16], [1, columns]]
+        nisa.dma_copy(dst=data, src=x.ap(pattern=pattern, offset=0))
+    else:
+        for i in range(rows // 32):
+            nisa.dma_copy(dst=data[i * 16 : (i + 1) * 16], src=x[i * 32 : i * 32 + 16])
+    nisa.dma_copy(dst=out, src=data)
+    return out
+
+
+@since_trn2
+def test_rows_of_distant_blocks(target: str) -> None:
+    check_pair(rows_of_blocks, target, (normal(256, 64),), "merged-dma")
+
+
+@nki.jit
 def stored_one_by_one(x, at_once, by_hand):
     """Results are stored one by one; by hand several at once."""
     rows, columns = x.shape

@@ -14,7 +14,7 @@ import nkijit.language as nl
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.passes.prove.algebra import Algebra, Level
 from nkijit.passes.prove.digests import atoms, differ
-from nkijit.passes.prove.parts import join, split
+from nkijit.passes.prove.parts import join, recast, split
 from nkijit.traced.kernel import TracedKernel
 
 Body = Callable[[Any, Any], None]
@@ -77,9 +77,34 @@ def two_by_other_bytes(result, source):
     nisa.memset(result.view("uint8")[:, 0:64:4], 64)
 
 
+def in_bfloat16(result, source):
+    nisa.memset(result.view("bfloat16"), 1.0)
+
+
+def in_bfloat16_and_a_byte(result, source):
+    nisa.memset(result.view("bfloat16"), 1.0)
+    nisa.memset(result.view("uint8")[:, 3:64:4], 63)
+
+
+def in_uint16(result, source):
+    nisa.memset(result.view("uint16"), 0x3F80)
+
+
+def in_uint32(result, source):
+    nisa.memset(result.view("uint32"), 0x3F803F80)
+
+
+def in_bfloat16_negative(result, source):
+    nisa.memset(result.view("bfloat16"), -1.0)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "level"),
     [
+        (in_bfloat16, in_bfloat16_and_a_byte, "bits"),
+        (in_bfloat16, in_uint16, "bits"),
+        (in_bfloat16, in_uint32, "bits"),
+        (in_bfloat16, in_bfloat16_negative, None),
         (copied, in_bytes, "bits"),
         (copied, in_halves, "bits"),
         (in_bytes, in_halves, "bits"),
@@ -137,6 +162,21 @@ def test_parts_of_numbers_are_the_numbers_that_memory_holds(dtype: str) -> None:
     assert not differ(
         join(algebra, expected, DTYPES["uint8"], DTYPES[dtype]), algebra.number(values)
     ).any()
+
+
+@pytest.mark.parametrize("level", list(Level))
+def test_numbers_of_equal_width_are_those_of_the_same_bits(level: Level) -> None:
+    values = np.array([-0.0, 0.0, 1.0, -2.5, np.inf, -np.inf, 1e-45, 3.4e38, np.nan], np.float32)
+    if level is not Level.bits:
+        values = values[1:]  # sums of real numbers have no sign of zero
+    algebra = Algebra(level)
+    numbers, bits = algebra.number(values), algebra.number(values.view(np.uint32))
+    kinds = DTYPES["float32"], DTYPES["uint32"]
+    same = ~differ(recast(algebra, numbers, *kinds), bits)
+    assert same.tolist() == (~np.isnan(values)).tolist(), "a NaN has no known bits"
+    back = recast(algebra, bits, *reversed(kinds))
+    assert (~differ(back, numbers)).tolist() == (~np.isnan(values)).tolist()
+    assert not differ(recast(algebra, back, *kinds), bits).any()
 
 
 def test_zero_added_is_not_forgotten_by_parts() -> None:
