@@ -14,15 +14,14 @@ from nkijit.cli.collecting import Files
 from nkijit.cli.fixing import fix_file
 from nkijit.cli.options import Locations, Output
 from nkijit.cli.selection import Selection
+from nkijit.discovery.checking import check
 from nkijit.discovery.errors import UsageError, failure_of
 from nkijit.discovery.python_files import STDIN
-from nkijit.discovery.selection import Chosen, checked, no_kernel
+from nkijit.discovery.selection import Chosen, no_kernel
 from nkijit.host.terminal import has_colours, progress_bar, show_findings, waiting
-from nkijit.kernels.kernel import Kernel
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.documents import KernelFindings, as_json
-from nkijit.passes.diagnostics.errors import NkiValidationError
-from nkijit.passes.diagnostics.findings import Findings, by_weight
+from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.sarif import as_sarif
 from nkijit.passes.diagnostics.styled import Line, as_ansi, as_text, line
 from nkijit.releases.table import release
@@ -61,16 +60,19 @@ def verify(
     files: Files,
     *,
     portable: Annotated[
-        bool,
+        bool | None,
         typer.Option(
-            "--portable", help="warn about Python that the vendor's compiler does not support"
+            "--portable/--no-portable",
+            help="warn about Python that the vendor's compiler does not support; default as in "
+            "pyproject.toml, else no",
         ),
-    ] = False,
+    ] = None,
     nki: Annotated[
         str | None,
         typer.Option(
             metavar="RELEASE",
-            help="with --portable: check for this release of NKI, e.g. 0.5; default the newest",
+            help="with --portable: check for this release of NKI, e.g. 0.5; default as in "
+            "pyproject.toml, else the newest",
         ),
     ] = None,
     only: Annotated[
@@ -106,13 +108,18 @@ def verify(
 
     With --portable, arguments are optional: without them, only the kernel's source is checked.
     --portable also checks the names and arguments of the newest release of NKI, or that of --nki,
-    and with arguments warns of the known defects of this release.
+    and with arguments warns of the known defects of this release. A project sets its default with
+    portable = true and nki = "0.6" in tool.nkijit.
     With --json or --sarif, a document is also printed when a kernel cannot be traced.
     """
     if json and sarif:
         raise UsageError("--json and --sarif exclude each other")
     if nki is not None and not portable:
         raise UsageError("--nki needs --portable")
+    try:
+        release(nki)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
     form = as_json if json else as_sarif if sarif else None
     checker = _Checker(portable, nki, tuple(only or ()), fixing=fix)
     try:
@@ -138,14 +145,6 @@ def verify(
         raise typer.Exit(1)
 
 
-def _portability(kernel: Kernel, values: Mapping[str, Any], nki: str | None) -> Findings:
-    try:
-        release(nki)
-    except ValueError as error:
-        raise UsageError(str(error)) from None
-    return kernel.portability(nki=nki, **values)
-
-
 @dataclass(frozen=True)
 class _Checked:
     """The findings of one kernel of a Python file, or of all kernels of a .mlir file."""
@@ -160,7 +159,12 @@ class _Checker:
     """Checks kernels and collects their findings."""
 
     def __init__(
-        self, portable: bool, nki: str | None, passes: Sequence[str], *, fixing: bool = False
+        self,
+        portable: bool | None,
+        nki: str | None,
+        passes: Sequence[str],
+        *,
+        fixing: bool = False,
     ):
         self._portable, self._nki, self._passes = portable, nki, passes
         self._fixing = fixing
@@ -180,9 +184,8 @@ class _Checker:
     def found_in(self, kernels: Sequence[Chosen]) -> list[tuple[str, Diagnostic]]:
         """Return the findings of kernels, each with the label of its kernel."""
         found: list[tuple[str, Diagnostic]] = []
-        for chosen in kernels:
-            is_known = chosen.arguments or chosen.is_known
-            sets = (chosen.arguments or ({},)) if is_known else ()
+        for chosen in map(self._requested, kernels):
+            sets = (chosen.arguments or ({},)) if chosen.is_known else ()
             of_kernel = [d for values in sets for d in self._found(chosen, values)]
             found += [(chosen.label, d) for d in chosen.reported(of_kernel)]
         return found
@@ -198,7 +201,7 @@ class _Checker:
                 if selection.is_ir:
                     self._ir(selection)
                     continue
-                kernels = selection.all_chosen()
+                kernels = [self._requested(chosen) for chosen in selection.all_chosen()]
                 if not kernels and not several:
                     raise no_kernel(selection.file, selection.python_module)
                 if selection.arg and len(kernels) > 1:
@@ -229,6 +232,7 @@ class _Checker:
             sets = (None,)
         elif not sets and not alone and not chosen.is_known:
             self.unknown.append(chosen)
+            sets = (None,) if chosen.portable else ()
         elif not sets:
             sets = ({},)
         found = list[Diagnostic]()
@@ -242,21 +246,17 @@ class _Checker:
                 _Checked(chosen.label, [entry], chosen.target_in_words if traced else "")
             )
 
-    def _found(self, chosen: Chosen, values: Mapping[str, Any] | None) -> list[Diagnostic]:
-        with waiting(f"checking {chosen.label}"):
-            return self._found_in(chosen.kernel, values)
+    def _requested(self, chosen: Chosen) -> Chosen:
+        if self._portable and chosen.kernel.is_classic:
+            raise UsageError(
+                f"--portable: {chosen.label}: portability is checked for kernels of the current "
+                "API only"
+            )
+        return chosen.with_portability(self._portable, self._nki)
 
-    def _found_in(self, kernel: Kernel, values: Mapping[str, Any] | None) -> list[Diagnostic]:
-        found = list(_portability(kernel, values or {}, self._nki)) if self._portable else []
-        if values is None:
-            return found
-        try:
-            traced = kernel.trace(**checked(kernel, dict(values)))
-            found += traced.find(*self._passes) if self._passes else traced.diagnostics
-            found += traced.defects(self._nki) if self._portable else ()
-            return by_weight(found)
-        except NkiValidationError as error:  # tracing stopped at an error
-            return by_weight([*found, *error.diagnostics])
+    def _found(self, chosen: Chosen, values: Mapping[str, Any] | None) -> Findings:
+        with waiting(f"checking {chosen.label}"):
+            return check(chosen, values, *self._passes).findings
 
     def text(self) -> str:
         """Return all findings, and the kernels that were checked, as text."""

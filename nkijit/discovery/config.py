@@ -3,6 +3,8 @@
     [tool.nkijit]
     target = "trn2"
     suppress = ["small-dma"]
+    portable = true
+    nki = "0.6"
 
     [tool.nkijit.kernels."kernels/softmax.py:softmax"]
     arguments = { x = "128x512:bfloat16", scale = 2.0 }
@@ -25,6 +27,7 @@ from nkijit.dialects.rule_texts import RULE_TEXTS
 from nkijit.dialects.spelling import did_you_mean
 from nkijit.discovery.argument_text import written_argument
 from nkijit.passes.diagnostics.denial import Denial
+from nkijit.releases.table import release
 from nkijit.tracing.target import GRIDS
 
 FILE = "pyproject.toml"
@@ -54,6 +57,10 @@ class Config:
     """Ids of suppressed warnings."""
     deny: Denial = field(default_factory=Denial)
     """Warnings that count as errors."""
+    portable: bool = False
+    """Whether kernels are checked against a release of NKI, as with `--portable`."""
+    nki: str | None = None
+    """The version of this release; None for the newest."""
     kernels: Mapping[tuple[Path, str | None], KernelConfig] = field(
         default_factory=dict[tuple[Path, str | None], KernelConfig]
     )
@@ -105,16 +112,23 @@ def _read(folder: Path) -> Config | None:
     return None if table is None else _Reader(file).read(table)
 
 
+_KEYS = ("target", "suppress", "deny", "portable", "nki", "kernels")
+
+
 class _Reader:
     def __init__(self, file: Path):
         self._file = file
 
     def read(self, table: Any) -> Config:
         where = "[tool.nkijit]"
-        known = self._table(table, where, ("target", "suppress", "deny", "kernels"))
+        known = self._table(table, where, _KEYS)
         target = self._target(known.get("target"), where)
         suppress = self._rules(known.get("suppress", []))
         deny = self._denial(known.get("deny", []))
+        portable = known.get("portable", False)
+        if not isinstance(portable, bool):
+            raise self._fail(f"{where} portable", f"expected true or false, got {portable!r}")
+        nki = self._release(known.get("nki"))
         kernels: dict[tuple[Path, str | None], KernelConfig] = {}
         for key, value in self._table(known.get("kernels", {}), "[tool.nkijit.kernels]").items():
             path, name = split_kernel(key)
@@ -122,7 +136,7 @@ class _Reader:
                 raise self._fail(f'[tool.nkijit.kernels."{key}"]', f"there is no file {path}")
             of = (self._file.parent / path).resolve(), name
             kernels[of] = self._kernel(value, f'[tool.nkijit.kernels."{key}"]')
-        return Config(self._file.parent, target, suppress, deny, kernels)
+        return Config(self._file.parent, target, suppress, deny, portable, nki, kernels)
 
     def _fail(self, where: str, message: str) -> ConfigError:
         return ConfigError(f"{self._file}: {where}: {message}")
@@ -148,6 +162,12 @@ class _Reader:
         except (ValueError, TypeError, AttributeError) as error:
             raise self._fail(f"{where} target", str(error)) from None
         return str(value)
+
+    def _release(self, value: Any) -> str | None:
+        try:
+            return None if value is None else release(value).version
+        except ValueError as error:
+            raise self._fail("[tool.nkijit] nki", str(error)) from None
 
     def _rules(self, value: Any) -> frozenset[str]:
         where = "[tool.nkijit] suppress"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -59,6 +59,21 @@ class Chosen:
     """The configuration of this kernel in `config`."""
     deny: tuple[str, ...] = ()
     """The request's selectors of warnings that count as errors."""
+    portable: bool = False
+    """Whether the kernel is checked against a release of NKI; never for a classic kernel."""
+    nki: str | None = None
+    """The version of this release; None for the newest."""
+
+    def with_portability(self, portable: bool | None, nki: str | None) -> Chosen:
+        """Return the kernel with the portability settings of a request.
+
+        Args:
+            portable: whether to check the kernel against a release; None: the project decides.
+            nki: the version of the release; None: the project decides.
+        """
+        portable = self.config.portable if portable is None else portable
+        is_checked = portable and not self.kernel.is_classic
+        return replace(self, portable=is_checked, nki=nki or self.config.nki)
 
     @property
     def label(self) -> str:
@@ -208,7 +223,8 @@ def _chosen(
     kernel = kernel.for_target(target) if target else kernel
     shared = {n: v for n, v in request.shared.items() if n in kernel.signature.parameters}
     requested = {**shared, **request.arguments}
-    return Chosen(path, name, kernel, source, requested, config, entry, request.deny)
+    chosen = Chosen(path, name, kernel, source, requested, config, entry, request.deny)
+    return chosen.with_portability(None, None)
 
 
 def _target(

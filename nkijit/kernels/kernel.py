@@ -434,6 +434,11 @@ class Kernel(Generic[_P]):
         return portability(self._function, bound.arguments, nki)
 
     @property
+    def is_classic(self) -> bool:
+        """Whether this is a kernel of the classic API, `neuronxcc.nki`."""
+        return self._GENERATION != CURRENT
+
+    @property
     def platform_target(self) -> str | None:
         """The target that the kernel names; None: the environment decides."""
         return self._platform_target
@@ -713,7 +718,7 @@ class Kernel(Generic[_P]):
         ]
         dims = 0 if self._launch_grid is None else 1
         tracer = Tracer(_symbol(self.__name__), target, types, dims, core)
-        if self._GENERATION != CURRENT:
+        if self.is_classic:
             tracer.kernel.properties["classic"] = UnitAttr()
         if watch is not None:
             watch(tracer)

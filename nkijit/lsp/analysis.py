@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import ast
 import traceback
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from nkijit.discovery.checking import check
 from nkijit.discovery.examples import ExampleError
 from nkijit.discovery.python_files import run_unsaved
-from nkijit.discovery.selection import Chosen, checked, chosen_of
+from nkijit.discovery.selection import Chosen, chosen_of
 from nkijit.host.output_files import write_text
 from nkijit.lsp.facts import Analysis, Insertion, KernelView, LineTime, Problem
 from nkijit.lsp.syntax import of_syntax_error, syntax_problem
@@ -31,13 +32,17 @@ from nkijit.traced.kernel import TracedKernel
 from nkijit.tracing.locations import column_in_line, definition_of
 
 
-def analyse(path: str, text: str, folder: Path) -> Iterator[Analysis]:
+def analyse(
+    path: str, text: str, folder: Path, portable: bool | None = None, nki: str | None = None
+) -> Iterator[Analysis]:
     """Analyse a file. Yields its problems first, then problems and predicted times.
 
     Args:
         path: the absolute path of the file.
         text: the text of the file in the editor.
         folder: the folder to which the IR of the kernels is written.
+        portable: whether to check kernels against a release of NKI; None: the project decides.
+        nki: the version of the release; None: the project decides.
     """
     problem = syntax_problem(path, text)
     if problem is not None:
@@ -52,7 +57,9 @@ def analyse(path: str, text: str, folder: Path) -> Iterator[Analysis]:
     except (Exception, SystemExit) as error:
         yield Analysis((_of_exception(path, error),))
         return
-    kernels = [_Kernel(path, text, chosen, folder) for chosen in found]
+    kernels = [
+        _Kernel(path, text, chosen.with_portability(portable, nki), folder) for chosen in found
+    ]
     for kernel in kernels:
         kernel.verify()
     problems = _merged(p for kernel in kernels for p in kernel.problems)
@@ -98,29 +105,29 @@ class _Kernel:
         try:
             is_known = self._chosen.is_known
             sets = self._chosen.arguments or ({},)
-            for values in sets if is_known else ():
-                found += self._found(dict(values))
+            for values in sets if is_known else (None,):
+                found += self._found(values)
         except (Exception, SystemExit) as error:
             self.problems.append(_of_exception(self._path, error, self._span))
+        findings = self._chosen.reported(found)
+        self.problems += [_of_finding(self._path, d, self._span) for d in findings]
         if not is_known:
             self.problems.append(self._unknown())
             self.view = replace(self.view, note="its arguments are not known")
             return
-        findings = self._chosen.reported(found)
-        self.problems += [_of_finding(self._path, d, self._span) for d in findings]
         self.view = replace(self.view, summary=Findings(findings).summary())
         if self._traced is not None:
             self._write_ir(self._traced)
 
-    def _found(self, values: dict[str, Any]) -> Sequence[Diagnostic]:
-        kernel = self._chosen.kernel
-        try:
-            tensor, value = '{name}="128x512:float32"', "{name}=2.0"
-            traced = kernel.trace(**checked(kernel, values, tensor, value))
-        except NkiValidationError as error:  # tracing stopped at an error
-            return error.diagnostics
-        self._traced = self._traced or traced
-        return traced.diagnostics
+    def _found(self, values: Mapping[str, Any] | None) -> Findings:
+        result = check(
+            self._chosen,
+            values,
+            tensor_option='{name}="128x512:float32"',
+            value_option="{name}=2.0",
+        )
+        self._traced = self._traced or result.traced
+        return result.findings
 
     def _unknown(self) -> Problem:
         """Return the problem that a kernel's arguments are unknown, with an edit as remedy."""
@@ -248,7 +255,15 @@ def _of_finding(path: str, finding: Diagnostic, kernel: Span) -> Problem:
     )
     own = finding.fix is not None and finding.fix.span.start.file == path
     fix = finding.fix if own else None
-    return Problem(span, finding.severity, message, finding.rule.id, tuple(related), fix=fix)
+    return Problem(
+        span,
+        finding.severity,
+        message,
+        finding.rule.id,
+        tuple(related),
+        fix=fix,
+        is_suppressible=finding.group is not None,
+    )
 
 
 def _of_exception(path: str, error: BaseException, kernel: Span | None = None) -> Problem:

@@ -10,6 +10,8 @@ from pygls.workspace import TextDocument
 from nkijit.lsp.facts import Analysis, KernelView, LineTime, Problem
 from nkijit.lsp.places import Places, location_of, uri_of
 from nkijit.lsp.renaming import check_name, occurrences
+from nkijit.passes.diagnostics.source_text import lines_of
+from nkijit.passes.diagnostics.suppression import suppressing
 from nkijit.passes.profile.units import percent, time_text
 
 SHOW_IR = "nkijit.ir"
@@ -187,14 +189,22 @@ def code_actions_of(
                 for each in problem.remedy
             ]
             found.append(_action("Add example arguments: @nkijit.example(…)", document, edits))
-        elif problem.severity == "warning" and problem.rule is not None:
-            end = places.end_of(problem.span.start.line)
-            edit = types.TextEdit(_empty(end), f"  # nkijit: ignore[{problem.rule}]")
+        elif problem.is_suppressible:
+            edit = _ignoring(problem, document)
             found.append(_action(f"Ignore {problem.rule} here", document, [edit]))
     line = requested.start.line + 1
     if ir_of_line(analysis, line) is not None:
         found.append(ir_command("Show the IR of this line", document.uri, line))
     return found
+
+
+def _ignoring(problem: Problem, document: TextDocument) -> types.TextEdit:
+    """Return the edit that suppresses a problem with a comment on a line of its statement."""
+    lines, line = lines_of(document.source), problem.span.start.line
+    while line < len(lines) and lines[line - 1].endswith("\\"):
+        line += 1  # no comment can follow a backslash
+    column, text = suppressing(lines[line - 1], str(problem.rule))
+    return types.TextEdit(_empty(Places.of(document).position(line, column + 1)), text)
 
 
 _KINDS = {

@@ -35,6 +35,8 @@ class Problem:
     """Insertions that fix the problem; empty if there is no automatic fix."""
     fix: Fix | None = None
     """The edit that the finding suggests, if it suggests one."""
+    is_suppressible: bool = False
+    """Whether a comment suppresses the finding: it is a warning, or a warning that is denied."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,18 +9,20 @@ from pathlib import Path
 from nkijit.host.processes.channels import EndedError, OutOfTimeError
 from nkijit.host.processes.isolated import Isolated, Limits, OutOfTime, preload
 from nkijit.lsp.facts import Analysis, Problem
+from nkijit.lsp.settings import Settings
 from nkijit.passes.diagnostics.places import Position, Span
 
 preload(["nkijit.lsp.analysis"])
 
 
 class Run:
-    """An analysis that runs in a separate process."""
+    """An analysis that runs in a separate process, with the editor's settings."""
 
-    def __init__(self, path: str, text: str, folder: Path, limits: Limits):
+    def __init__(self, path: str, text: str, folder: Path, settings: Settings):
+        limits = Limits(settings.timeLimit, int(settings.memoryLimit))
         self._path, self._limits = path, limits
         self._last = Analysis(complete=False)
-        self._process = Isolated(_analysed, (path, text, folder, limits.seconds), limits)
+        self._process = Isolated(_analysed, (path, text, folder, settings), limits)
 
     def next(self) -> Analysis | None:
         """Wait for the next analysis and return it; None after the last one.
@@ -49,15 +51,16 @@ class Run:
         return self._last.ended(problem, self._limits.seconds)
 
 
-def _analysed(path: str, text: str, folder: Path, seconds: float) -> Iterator[Analysis]:
+def _analysed(path: str, text: str, folder: Path, settings: Settings) -> Iterator[Analysis]:
     # Preloaded in the processes; the server itself does not need it.
     from nkijit.lsp.analysis import analyse, out_of_time
 
     sys.argv = [path]
     last = Analysis(complete=False)
     try:
-        for found in analyse(path, text, folder):
+        for found in analyse(path, text, folder, settings.portable, settings.nki):
             last = found
             yield found
     except OutOfTime as error:
+        seconds = settings.timeLimit
         yield last.ended(out_of_time(path, error, seconds), seconds)

@@ -17,7 +17,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.workspace import TextDocument
 
 from nkijit.host.output_files import write_text
-from nkijit.host.processes.isolated import Limits, missing, prepare
+from nkijit.host.processes.isolated import missing, prepare
 from nkijit.lsp.answers import (
     SHOW_IR,
     code_actions_of,
@@ -154,10 +154,9 @@ class NkiServer(LanguageServer):
             found = Analysis(() if problem is None else (problem,))
             self._show(document, opened, found, at)
             return
-        limits = Limits(self._settings.timeLimit, int(self._settings.memoryLimit))
         folder = self._folder_of(document.path)
         starting = asyncio.ensure_future(
-            asyncio.to_thread(Run, document.path, text, folder, limits)
+            asyncio.to_thread(Run, document.path, text, folder, self._settings)
         )
         try:
             run = await asyncio.shield(starting)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, cast
 
 from nkijit.dialects.spelling import did_you_mean
+from nkijit.releases.table import releases
 
 RUN = ("change", "save", "never")
 
@@ -25,6 +26,10 @@ class Settings:
     """The memory limit of an analysis, in MiB."""
     inlayHints: bool = True  # noqa: N815
     codeLens: bool = True  # noqa: N815
+    portable: bool | None = None
+    """Whether kernels are checked against a release of NKI; None: the project decides."""
+    nki: str | None = None
+    """The version of this release; None: the project decides."""
 
 
 def settings_of(options: object) -> tuple[Settings, list[str]]:
@@ -53,6 +58,11 @@ def _expected(name: str, default: Any, value: Any) -> str | None:
     """Describe the expected value; None if `value` is valid."""
     if name == "run":
         return None if value in RUN else " or ".join(RUN)
+    if name == "portable":
+        return None if value is None or isinstance(value, bool) else "true, false or null"
+    if name == "nki":
+        known = [release.version for release in releases()]
+        return None if value is None or value in known else " or ".join(known)
     if isinstance(default, bool):
         return None if isinstance(value, bool) else "true or false"
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from nkijit.discovery.checking import check
 from nkijit.discovery.errors import UsageError, failure_of
 from nkijit.host.installed import is_library_file
 from nkijit.host.processes.isolated import OutOfTime
@@ -163,11 +164,7 @@ def verify(question: Question, page: Page) -> Answer:
     else:
         chosen = question.chosen()
         name, target = chosen.name, chosen.kernel.target.platform
-        try:
-            found = chosen.kernel.trace(**chosen.checked()).diagnostics
-        except NkiValidationError as error:  # tracing stopped at an error
-            found = Findings(error.diagnostics)
-        found = chosen.reported(found)
+        found = chosen.reported(check(chosen, chosen.known).findings)
     shown, next_one = page.of(found)
     findings = tuple(outputs.Finding.of(each, help=each.help) for each in shown)
     document = outputs.Findings(

@@ -342,11 +342,11 @@ def rules_as_markdown() -> str:
     """Return all rules as a Markdown document."""
     parts = [
         "# Rules\n",
-        "The rules that `nkijit verify` checks, by category. `make docs` generates this file; "
-        "`nkijit explain RULE`\ndescribes one rule. Violations are errors unless a rule is marked "
-        "as a warning; `# nkijit: ignore[rule]` on a\nstatement suppresses its warnings. A kernel "
-        'that violates a rule marked as undefined or as "does not fit"\ncan still be run '
-        "([checks](checks.md)); kernels with other errors are illegal.\n",
+        "The rules that `nkijit verify` checks, by category. `nkijit explain --markdown` prints "
+        "this page; `nkijit explain\nRULE` describes one rule. Violations are errors unless a rule "
+        "is marked as a warning; `# nkijit: ignore[rule]` on\na statement suppresses its "
+        'warnings. A kernel that violates a rule marked as undefined or as "does not fit"\nstill '
+        "runs with `nkijit run --no-strict`; kernels with other errors are illegal.\n",
     ]
     for category, rules in rules_by_category().items():
         parts.append(f"## {category}\n")

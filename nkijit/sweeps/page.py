@@ -12,7 +12,7 @@ from nkijit.sweeps.results import OBJECTIVES, Results, Variant
 from nkijit.sweeps.space import point_text
 from nkijit.sweeps.text import summary_of, table_of
 
-_WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BOTTOM = 760, 380, 90, 20, 30, 50
+_WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BOTTOM = 760, 390, 90, 34, 30, 76
 _MOST_TICKS = 6
 # The text colour around it, as a notebook's theme can differ from the system's.
 _INK, _GRID, _DOT, _FRONT = "currentColor", "#88888855", COLOURS[0], "#DC4A55"
@@ -27,8 +27,18 @@ table { border-collapse: collapse }
 th, td { padding: .2em .8em; text-align: right; white-space: nowrap }
 th { border-bottom: 2px solid var(--ink) } td { border-bottom: 1px solid var(--line) }
 td:last-child, th:last-child { text-align: left } tr.best { font-weight: bold }
-tr.invalid { color: var(--quiet) } pre { margin: 1em 0; white-space: pre-wrap }
-svg { max-width: 100%; min-width: 30rem; height: auto }
+tr.invalid { color: var(--quiet) }
+html { -webkit-text-size-adjust: 100%; text-size-adjust: 100% }
+pre { margin: 1em 0; white-space: pre-wrap !important; overflow-wrap: anywhere }
+svg { max-width: 100%; height: auto }
+@media (max-width: 40rem) {
+  svg { font-size: 22px } circle { r: 9px }
+  table, tbody, tr, td { display: block } tr:first-child { display: none }
+  tr { border-bottom: 1px solid var(--line); padding: .4em 0 }
+  td { display: inline-block; border: 0; padding: 0 1em 0 0; text-align: left }
+  td { white-space: normal; overflow-wrap: anywhere } td:empty { display: none }
+  td::before { content: attr(data-name) " "; color: var(--quiet); font-weight: normal }
+}
 """
 
 
@@ -47,7 +57,9 @@ def page_of(sweep: Results) -> str:
 def fragment_of(sweep: Results) -> str:
     """Return summary, plot and table, without a page around them."""
     summary = "\n".join(summary_of(sweep))
-    return f"{html_of_text(summary)}\n{plot_of(sweep)}{_table(sweep)}"
+    plot = plot_of(sweep)
+    legend = _legend() if plot else ""
+    return f"{html_of_text(summary)}\n{legend}{plot}{_table(sweep)}"
 
 
 def _table(sweep: Results) -> str:
@@ -57,7 +69,10 @@ def _table(sweep: Results) -> str:
     for variant, row in zip(sweep.results, rows, strict=True):
         kind = "best" if variant is sweep.best else "" if variant.is_valid else "invalid"
         title = escape("\n".join([*map(str, variant.cost.findings), variant.cost.failure]).strip())
-        cells = "".join(f"<td>{escape(cell)}</td>" for cell in row)
+        named = zip(head, row, strict=True)
+        cells = "".join(
+            f'<td data-name="{escape(name)}">{escape(cell)}</td>' for name, cell in named
+        )
         shown.append(f'<tr class="{kind}" title="{title}">{cells}</tr>')
     return "\n".join([*shown, "</table>", "</div>\n"])
 
@@ -73,7 +88,8 @@ def plot_of(sweep: Results) -> str:
     line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
     parts.append(f'<polyline points="{line}" fill="none" stroke="{_FRONT}" stroke-width="1.5"/>')
     front = set(map(id, sweep.pareto))
-    for variant in valid:
+    # Variants of the front are drawn last, above others with the same time and size.
+    for variant in sorted(valid, key=lambda each: id(each) in front):
         x, y = plot.place(variant)
         colour = _FRONT if id(variant) in front else _DOT
         title = escape(f"{point_text(variant.point)}: {variant.cost.time}, {_sbuf_text(variant)}")
@@ -120,38 +136,35 @@ class _Plot:
             x = self._x(size)
             parts += [
                 f'<path d="M{x:.1f} {_TOP}V{bottom}" stroke="{_GRID}"/>',
-                f'<text x="{x:.1f}" y="{bottom + 16}" text-anchor="middle">'
+                f'<text x="{x:.1f}" y="{bottom}" dy="1.7em" text-anchor="middle">'
                 f"{bytes_text(size)}</text>",
             ]
         for time in ticks(self._time, 10.0):
             y = self._y(time)
             parts += [
                 f'<path d="M{_LEFT} {y:.1f}H{right}" stroke="{_GRID}"/>',
-                f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{time_text(time)}</text>',
+                f'<text x="{_LEFT - 6}" y="{y:.1f}" dy=".35em" text-anchor="end">'
+                f"{time_text(time)}</text>",
             ]
         words = "SBUF at the peak, per partition"
         middle = (_LEFT + right) / 2
         return [
             *parts,
-            f'<text x="{middle}" y="{_HEIGHT - 12}" text-anchor="middle">{words}</text>',
-            f'<text x="{_LEFT}" y="12" text-anchor="middle">time</text>',
-            *_legend(),
+            f'<text x="{middle}" y="{_HEIGHT - 10}" text-anchor="middle">{words}</text>',
+            f'<text x="{_LEFT}" y="22" text-anchor="middle">time</text>',
         ]
 
 
-def _legend() -> list[str]:
+def _legend() -> str:
     """Return the legend: the colours of variants."""
-    parts: list[str] = []
     words = ((_FRONT, "no variant is better in both"), (_DOT, "other valid variants"))
-    x = _LEFT + 60.0
-    for colour, text in words:
-        parts += [
-            f'<circle cx="{x:.0f}" cy="8" r="5" fill="{colour}" stroke="{_INK}" '
-            'stroke-width="0.6"/>',
-            f'<text x="{x + 10:.0f}" y="12">{text}</text>',
-        ]
-        x += 30 + 6 * len(text)
-    return parts
+    marks = (
+        f'<span style="display:inline-block;margin-right:1.5em"><span style="display:inline-block;'
+        f"width:.7em;height:.7em;border-radius:50%;border:1px solid;background:{colour}"
+        f'"></span> {text}</span>'
+        for colour, text in words
+    )
+    return f"<div>{''.join(marks)}</div>\n"
 
 
 def ticks(end: float, base: float) -> list[float]:

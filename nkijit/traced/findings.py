@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from nkijit.dialects.nki.kernel import KernelOp
-from nkijit.dialects.rule_texts.portability import PORTABLE, is_of_source
+from nkijit.dialects.rule_texts.portability import FOUND_IN_TRACE, PORTABLE, is_of_source
 from nkijit.dialects.rule_texts.text import RuleText, WarningGroup
 from nkijit.host.installed import is_library_file
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
@@ -69,7 +69,9 @@ def findings(
     found = [d for d in found if d.rule not in unchecked]
 
     def is_checked(rule: RuleText) -> bool:
-        return complete and not is_of_source(rule) and rule not in unchecked
+        # Rules of `FOUND_IN_TRACE` are checked only for a requested release.
+        of_release = is_of_source(rule) or rule in FOUND_IN_TRACE
+        return complete and not of_release and rule not in unchecked
 
     return shown(found, kernels, is_checked)
 

@@ -94,7 +94,8 @@ def texts_of(node: ast.AST | None, frame: FrameType) -> CallTexts | None:
     if passed is None or mismatch is None:
         return None
     subject = ast.unparse(node.func) if name is None else name.in_findings
-    called = _Called(node, frame, subject, parameters, passed)
+    is_explained = name is not None and not name.is_classic and inspect.isfunction(function)
+    called = _Called(node, frame, subject, is_explained, parameters, passed)
     named = None if name is None else _named_in(name.other, passed)
     if name is not None and named is not None:
         return called.of_the_other_api(name, named)
@@ -143,7 +144,7 @@ def undocumented(call: str, frame: FrameType | None) -> CallTexts | None:
     named = None if passed is None else _named_in(name.other, passed)
     if passed is None or named is None:
         return None
-    called = _Called(node, frame, call, parameters_of(name.value), passed)
+    called = _Called(node, frame, call, False, parameters_of(name.value), passed)
     return called.of_the_other_api(name, named)
 
 
@@ -270,6 +271,8 @@ class _Called:
     node: ast.Call
     frame: FrameType
     subject: str
+    is_explained: bool
+    """Whether `nkijit explain` describes the function."""
     parameters: Sequence[inspect.Parameter]
     passed: _Passed
 
@@ -285,7 +288,9 @@ class _Called:
     def texts(self, mismatch: _Mismatch) -> CallTexts:
         """Return the texts for a call whose mistakes follow from the function's own signature."""
         message = "; ".join(_sentences(mismatch, self.parameters, self.passed))
-        help = f"pass each once, by name; nkijit explain {self.subject} describes them"
+        help = "pass each once, by name"
+        if self.is_explained:
+            help += f"; nkijit explain {self.subject} describes them"
         if not mismatch.twice and not mismatch.surplus:
             help = f"write {self._written(self.passed.in_order, self._corrected(mismatch))}"
         return CallTexts(self.subject, message, self._notes, help, self._marked(mismatch.unknown))

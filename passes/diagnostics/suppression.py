@@ -85,6 +85,20 @@ def suppress(
     return [*remaining, *(finding for finding in about if not _is_suppressed(finding, at))]
 
 
+def suppressing(line: str, rule: str) -> tuple[int, str]:
+    """Return where a line gets text that suppresses a rule, and the text.
+
+    The place counts from 0, in characters. The text is a comment, or extends the comment of the
+    line. Example: `suppressing("f()  # nkijit: ignore[a]", "b")` is `(24, ", b")`.
+    """
+    found = _COMMENT.search(line)
+    if found is None:
+        return len(line), f"  # nkijit: ignore[{rule}]"
+    if found[2] is None:
+        return found.end(), f"[{rule}]"
+    return found.end(2), f", {rule}" if found[2].strip() else rule
+
+
 def lines_of(kernels: Iterable[KernelOp]) -> dict[str, set[int]]:
     """Return the source lines of the operations of kernels."""
     # Operations of one call site share their location.

@@ -181,7 +181,7 @@ class ClassicKernel(Kernel[_P]):
 
     def portability(self, /, *args: Any, nki: str | None = None, **kwargs: Any) -> Findings:
         """Refused: the vendor's compilers of the two APIs accept different Python."""
-        raise UnsupportedError("portability is judged for kernels of the current API only")
+        raise UnsupportedError("portability is checked for kernels of the current API only")
 
     def _run(
         self, traced: TracedKernel, values: Sequence[Any], backward: Backward | None = None

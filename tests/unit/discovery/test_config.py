@@ -53,6 +53,8 @@ def test_configuration_of_kernels(tmp_path: Path) -> None:
 [tool.nkijit]
 suppress = ["small-dma"]
 deny = ["suspicious", "table-reload"]
+portable = true
+nki = "0.6.0"
 [tool.nkijit.kernels."k.py:one"]
 arguments = { x = "4x8:int8", scale = 2.0, axes = [1, "nl.int8"], deep = { mode = "'a'" } }
 cores = 2
@@ -64,6 +66,7 @@ arguments = [{}, { x = "2x2:int8" }]
     one = config.of(tmp_path / "k.py", "one", alone=False)
     assert config.suppress == {"small-dma"}
     assert config.deny.selectors == ("suspicious", "table-reload")
+    assert (config.portable, config.nki) == (True, "0.6")
     assert (one.cores, one.target) == (2, None)
     assert config.arguments(one.arguments[0]) == {
         "x": TensorSpec((4, 8), "int8"),
@@ -89,6 +92,10 @@ arguments = [{}, { x = "2x2:int8" }]
         ("deny = ['suspicius']", "there is no warning 'suspicius' to deny"),
         ("deny = ['both-in-psum']", "both-in-psum is an error already"),
         ("suppress = ['both-in-psum']", "both-in-psum is an error; only warnings"),
+        ("portable = 'yes'", "portable: expected true or false, got 'yes'"),
+        ("portable = 1", "portable: expected true or false, got 1"),
+        ("nki = '9.9'", "nki: unknown release '9.9' of NKI; known: 0.1"),
+        ("nki = 0.6", "nki: unknown release 0.6 of NKI"),
         ("kernels = 3", "expected a table, got 3"),
         ("kernels.'nowhere.py:x' = {}", "there is no file nowhere.py"),
         ("kernels.'k.py:x' = { args = {} }", "there is no key 'args'"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -206,10 +207,21 @@ def test_page_needs_nothing_else() -> None:
     picture = page[page.index("<svg") : page.index("</svg>") + 6]
     svg = xml.dom.minidom.parseString(picture)
     circles = svg.getElementsByTagName("circle")
-    # Those of variants have titles, those of the legend none.
-    assert sum(len(circle.getElementsByTagName("title")) for circle in circles) == 2
+    assert [len(circle.getElementsByTagName("title")) for circle in circles] == [1, 1]
     assert page.count("<tr") == 4
     assert "integer division or modulo by zero" in page
+
+
+@nki.jit
+def with_an_unused_parameter(x: Any, unused: int = 0) -> Any:
+    return tiled.func(x, 512)
+
+
+def test_the_front_is_drawn_above_equal_variants() -> None:
+    space = {"unused": [0, 1]}
+    found = nki.sweep(with_an_unused_parameter, space, arguments=SHAPE, executor=InTurn())
+    assert [variant.point["unused"] for variant in found.pareto] == [0]
+    assert re.findall(r"<title>unused=(\d)", found.to_html()) == ["1", "0"]
 
 
 # ------------------------------------------------------------------ stores

@@ -60,5 +60,7 @@ def test_defects_of_a_trace() -> None:
     assert found.rule.id == "portable-defect"
     assert found.where[0].line == _operators.__code__.co_firstlineno + 3
     assert not traced.defects()
+    # The comment is not unused: it is for another release.
+    assert not traced.diagnostics
     with pytest.raises(ValueError, match=r"unknown release '1\.0' of NKI"):
         traced.defects("1.0")

@@ -24,7 +24,7 @@ def double(x):
     # REPORT: nisa.tensor_tensor
     # OUTPUT: 3. 3. 3.
     # TARGET: @double({{.*}}) target=trn1
-    # PORTABLE: portability is judged for kernels of the current API only
+    # PORTABLE: portability is checked for kernels of the current API only
     out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     tile = nl.load(x)
     nl.store(out, nisa.tensor_tensor(tile, tile, op=np.add))

@@ -17,7 +17,7 @@ from nkijit.passes.diagnostics import suppression
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.source_text import source_lines
-from nkijit.passes.diagnostics.suppression import suppress
+from nkijit.passes.diagnostics.suppression import suppress, suppressing
 from nkijit.traced.kernel import load
 
 WARNING = RULE_TEXTS["portable-try"]
@@ -257,3 +257,19 @@ def test_a_loaded_kernel(tmp_path: Path) -> None:
     assert lines(load(path).diagnostics) == expected
     path.write_text(traced.text(), encoding="utf-8")
     assert [d.rule.id for d in load(path).diagnostics] == ["activation-function"]
+
+
+@pytest.mark.parametrize(
+    ("line", "new"),
+    [
+        ("f()", "f()  # nkijit: ignore[new]"),
+        ("f()  # a reason", "f()  # a reason  # nkijit: ignore[new]"),
+        ("f()  # nkijit: ignore[old]", "f()  # nkijit: ignore[old, new]"),
+        ("f()  # nkijit: ignore[a, b]  # why", "f()  # nkijit: ignore[a, b, new]  # why"),
+        ("f()  # nkijit: ignore[]", "f()  # nkijit: ignore[new]"),
+        ("f()  # nkijit: ignore", "f()  # nkijit: ignore[new]"),
+    ],
+)
+def test_a_line_gets_one_comment(line: str, new: str) -> None:
+    place, text = suppressing(line, "new")
+    assert line[:place] + text + line[place:] == new
