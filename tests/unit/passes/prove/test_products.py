@@ -127,9 +127,9 @@ def test_equal_digests_of_sums_of_dependent_operands_are_equal_sums(algebra: Alg
         (combined("maximum", a, b), rng.randrange(prime)),
         (combined("add", combined("add", a, b), c), va + vb + vc),
         (algebra.product(a[None], b[None])[0], va * vb),
-        (algebra.number(np.float32([1.0])), 1),
-        (algebra.number(np.float32([2.0])), 2),
-        (algebra.number(np.float32([0.0])), 0),
+        (algebra.number(np.array([1.0], np.float32)), 1),
+        (algebra.number(np.array([2.0], np.float32)), 2),
+        (algebra.number(np.array([0.0], np.float32)), 0),
     ]
     cells = np.concatenate([each for each, _ in operands])
     table = product(algebra, cells[None], cells[None])
