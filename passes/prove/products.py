@@ -8,12 +8,11 @@ different polynomials of degree 2, so all five sums are equal with a probability
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
-from nkijit.passes.prove.digests import CELL, LANES, Cells, mixed, tag, weights, words
+from nkijit.passes.prove import native
+from nkijit.passes.prove.digests import CELL, LANES, Cells, Words, mixed, tag, weights, words
 
 COUNT = 5
 """The number of integers that represent a digest."""
@@ -36,7 +35,7 @@ def sums_of_products(stationary: Cells, moving: Cells) -> Cells:
         left = _integers(stationary[depth]).transpose(0, 2, 1)
         for first in range(0, columns, WIDTH):
             place = slice(first, first + WIDTH)
-            _add_words(np.matmul(left, _integers(moving[depth, place])), out[:, place])
+            out[:, place] += _summed(np.matmul(left, _integers(moving[depth, place])))
     return out.view(CELL)[..., 0]
 
 
@@ -46,23 +45,28 @@ def _integers(cells: Cells) -> npt.NDArray[np.float64]:
     Four integers are bits of the digest. The fifth is a hash of all bits, because it must depend
     on those that are in no other integer.
     """
-    flat = mixed(np.array(words(cells)))
+    flat = words(cells)
+    out = np.empty((COUNT, *cells.shape))
+    if native.run("integers", out, (flat,), _LEFT_OUT):
+        return out
+    flat = mixed(np.array(flat))
     rest = flat[0::LANES] * _LEFT_OUT[0]
     rest += flat[1::LANES] * _LEFT_OUT[1]
-    out = np.empty((COUNT, *cells.shape))
     halves = (*flat.view(np.int32).reshape(-1, COUNT - 1).T, rest.view(np.int32)[1::2])
-    for integer, half in zip(out, halves, strict=True):
-        integer[...] = (half >> _UNUSED).reshape(cells.shape)
+    for number, half in enumerate(halves):
+        out[number] = (half >> _UNUSED).reshape(cells.shape)
     return out
 
 
-def _add_words(sums: npt.NDArray[np.float64], out: npt.NDArray[Any]) -> None:
-    """Add five sums (5, M, N) to words (M, N, 2). The third sum is part of both words."""
+def _summed(sums: npt.NDArray[np.float64]) -> Words:
+    """Return five sums (5, M, N) as words (M, N, 2). The third sum is part of both words."""
+    out = np.empty((*sums.shape[1:], LANES), np.uint64)
+    factors = weights(3, "product")
+    if native.run("summed", out, tuple(sums), factors):
+        return out
     flat = sums.astype(np.int64).view(np.uint64)
-    for number, factor in zip((1, 2, 4), weights(3, "product"), strict=True):
+    for number, factor in zip((1, 2, 4), factors, strict=True):
         flat[number] *= factor
     for lane, first in enumerate((0, 3)):
-        total = flat[first]
-        total += flat[first + 1]
-        total += flat[2]
-        out[..., lane] += total
+        np.add(flat[first] + flat[first + 1], flat[2], out=out[..., lane])
+    return out
