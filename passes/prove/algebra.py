@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nkijit.dialects.dtypes import DType, Kind
+from nkijit.passes.prove import native
 from nkijit.passes.prove.digests import (
     BLOCK,
     CELL,
@@ -32,7 +33,6 @@ from nkijit.passes.prove.digests import (
     column_sums,
     differ,
     inverse,
-    mixed,
     numbers,
     ordered,
     prefixes,
@@ -43,6 +43,7 @@ from nkijit.passes.prove.digests import (
     weights,
     words,
 )
+from nkijit.passes.prove.products import sums_of_products
 
 
 class Level(StrEnum):
@@ -74,9 +75,6 @@ REVERSED = {"greater": "less", "greater_equal": "less_equal"}
 """Comparisons, and the comparison that gives the same bits for exchanged operands."""
 
 _SHIFT = np.uint64(32)
-_PRODUCT_BITS = 24
-_LONGEST_PRODUCT = 128
-"""The number of products of 24-bit numbers whose sum float64 holds exactly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +97,24 @@ class Domain:
     def _shift(self) -> np.uint64:
         return tag("domain", self.name, 3)
 
+    @property
+    def words(self) -> tuple[np.uint64, ...]:
+        """The words of `enter` and `leave`, in the order of their use."""
+        first, second = self._first, self._second
+        return inverse(second), inverse(first), first, second, self._shift
+
     def enter(self, x: Words) -> Words:
         """Map digests to the domain."""
+        out = np.empty_like(x)
+        second, first, *_, shift = self.words
+        if native.run("entered", out, (x,), (second, first, shift)):
+            return out
         x = x ^ (x >> _SHIFT)
-        x *= inverse(self._second)
+        x *= second
         x ^= x >> _SHIFT
-        x *= inverse(self._first)
+        x *= first
         x ^= x >> _SHIFT
-        x -= self._shift
+        x -= shift
         return x
 
     def leave(self, x: Words) -> Words:
@@ -358,7 +366,7 @@ class Algebra:
     def product(self, stationary: Cells, moving: Cells) -> Cells:
         """Return `stationary` (K, M) transposed times `moving` (K, N): (M, N)."""
         if self.reassociates:
-            return _bilinear(stationary, moving)
+            return sums_of_products(stationary, moving)
         shape = stationary.shape[1], moving.shape[1]
         left = words(column_sums(stationary)[:, None], shape)
         right = words(column_sums(moving), shape)
@@ -393,6 +401,8 @@ def _added(x: Words, y: Words, zero: Words) -> Words:
     (0 + a) + b and 0 + (a + b) have equal bits for all a and b.
     """
     out = np.empty_like(x)
+    if native.run("added", out, (x, y), (tag("binary", "add"), zero[0])):
+        return out
     for start in range(0, len(x), BLOCK):
         part = slice(start, start + BLOCK)
         _add_block(x[part], y[part], zero, out[part])
@@ -419,44 +429,14 @@ def _add_block(x: Words, y: Words, zero: Words, out: Words) -> None:
 
 def _joined(domain: Domain, x: Words, y: Words) -> Words:
     out = np.empty_like(x)
+    once = domain.name in IDEMPOTENT
+    if native.run("joined_once" if once else "joined", out, (x, y), domain.words):
+        return out
     for start in range(0, len(x), BLOCK):
         part = slice(start, start + BLOCK)
         out[part] = domain.leave(domain.enter(x[part]) + domain.enter(y[part]))
-    if domain.name in IDEMPOTENT:
+    if once:
         same = (x == y).reshape(-1, LANES).all(axis=1)
         if same.any():
             out.reshape(-1, LANES)[same] = x.reshape(-1, LANES)[same]
-    return out
-
-
-def _bilinear(stationary: Cells, moving: Cells) -> Cells:
-    """Return the sums of products of operands, with products that do not depend on their order.
-
-    Each operand is represented by five random integers of 24 bits. The sums of their products are
-    exact in float64. Different sums of products are equal in all five with a probability below
-    2**-110 (Schwartz-Zippel lemma); five odd factors for each lane map them to words.
-    """
-    shape = stationary.shape[1], moving.shape[1]
-    out = np.zeros((LANES, *shape), np.uint64)
-    factors = weights(5 * LANES, "product").reshape(LANES, 5)
-    for start in range(0, len(stationary), _LONGEST_PRODUCT):
-        part = slice(start, start + _LONGEST_PRODUCT)
-        left, right = _small(stationary[part]), _small(moving[part])
-        for number in range(5):
-            sums = np.matmul(left[number].T, right[number]).astype(np.int64).view(np.uint64)
-            for lane in range(LANES):
-                out[lane] += sums * factors[lane, number]
-    return np.ascontiguousarray(np.moveaxis(out, 0, -1)).view(CELL)[..., 0]
-
-
-def _small(cells: Cells) -> npt.NDArray[np.float64]:
-    """Return five integers of 24 bits with a sign for each digest; 0 for the digest 0."""
-    flat = mixed(np.array(words(cells)))
-    low, high = flat[0::LANES], flat[1::LANES]
-    rest = (low >> np.uint64(48)) | ((high >> np.uint64(48)) << np.uint64(16))
-    parts = (low, low >> np.uint64(_PRODUCT_BITS), high, high >> np.uint64(_PRODUCT_BITS), rest)
-    out = np.empty((5, *cells.shape))
-    for number, part in enumerate(parts):
-        top = (part << np.uint64(64 - _PRODUCT_BITS)).view(np.int64)
-        out[number] = (top >> (64 - _PRODUCT_BITS)).reshape(cells.shape)
     return out
