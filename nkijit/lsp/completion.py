@@ -231,7 +231,8 @@ def _call_around(
             name, inside = opened
             is_continued = all(
                 _is_continuation(each, lines[first - 1])
-                for each in (*lines[first : line - 1], before)[: line - first]
+                for each in (*filter(str.strip, lines[first : line - 1]), before)
+                if first < line
             )
             function = _resolved(name, names)
             has_signature = callable(function) and not isinstance(function, type)

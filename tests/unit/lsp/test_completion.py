@@ -158,6 +158,7 @@ import nki.language as lang
         (HEAD, "tile.reshape((128, 64)).|", {"reshape"}, {"tile"}),
         # An unfinished call above does not continue.
         (HEAD, "nisa.tensor_copy(tile,\n        |", {"tile"}, {"src="}),
+        (HEAD, "nisa.tensor_copy(\n            tile,\n\n            |", {"src="}, {"dst="}),
         (HEAD, "nl.load(\n        nisa.memset(tile, |", {"value="}, {"src="}),
         (
             HEAD,
