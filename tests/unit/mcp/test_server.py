@@ -232,6 +232,19 @@ def test_findings(agent: Agent) -> None:
     assert len(paged) == total > 1
 
 
+def test_findings_of_portability_are_those_of_the_project(agent: Agent, folder: Path) -> None:
+    project = folder / "portable"
+    project.mkdir()
+    (project / "pyproject.toml").write_text('[tool.nkijit]\nportable = true\nnki = "0.6"\n')
+    text = KERNELS.replace("scale=2.0, width=128):", "scale=2.0, width=128):\n    scale is None")
+    (project / "k.py").write_text(text)
+    document, _ = agent.ask("verify", file="portable/k.py:doubled")
+    found = [(each["rule"], each["severity"]) for each in document["findings"]]
+    assert found == [("portable-identity", "warning")]
+    (project / "pyproject.toml").write_text("[tool.nkijit]\n")
+    assert agent.ask("verify", file="portable/k.py:doubled")[0]["findings"] == []
+
+
 @pytest.mark.parametrize("tool", ["run", "profile", "advise"])
 def test_kernels_with_errors_are_errors_of_tools(agent: Agent, tool: str) -> None:
     text = agent.refused(tool, **BROKEN)
