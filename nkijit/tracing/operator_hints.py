@@ -40,7 +40,7 @@ def operator_texts(
             )
         function = api_name_of(called)
         if function is not None:
-            return f"the result of {ast.unparse(node)}", _function_advice(function)
+            return f"the result of {ast.unparse(node)}", _function_advice(function, written)
     function = api_name_of(value)
     if isinstance(value, str):
         called_so = ApiName(CURRENT, "nl", SYNONYMS.get(value, value))
@@ -58,12 +58,17 @@ def operator_texts(
     return got, f"pass nl.{word}, the operator of two operands"
 
 
-def _function_advice(function: ApiName) -> str:
-    """Return the advice for a function of the API in the place of an operator."""
-    name = function.in_findings
-    if name == "nl.divide":
+def _function_advice(function: ApiName, written: str = "") -> str:
+    """Return the advice for a function of the API in the place of an operator.
+
+    Args:
+        function: the function.
+        written: its name in the kernel, by default its name in findings.
+    """
+    name = written or function.in_findings
+    if function.in_findings == "nl.divide":
         return (
-            "nl.divide is a function, no operator: write u = nl.divide(a, b), or multiply by the "
+            f"{name} is a function, no operator: write u = {name}(a, b), or multiply by the "
             "reciprocal, with op=nl.multiply and nisa.reciprocal (1 / b for a number)"
         )
     takes = [p.name for p in parameters_of(function.value) if p.default is p.empty]
