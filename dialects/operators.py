@@ -149,14 +149,3 @@ OPERATORS: dict[str, Operator] = {
     for name in dict.fromkeys((*_ALU, *_ACTIVATIONS, AVERAGE, BYPASS))
 }
 """Every operator by name, ALU operators first, in the order of the public tables."""
-
-NUMPY_NAMES: dict[str, str] = {
-    "absolute": "abs",
-    "amax": "maximum",
-    "amin": "minimum",
-    "max": "maximum",
-    "min": "minimum",
-    "sum": "add",
-    "prod": "multiply",
-}
-"""The operator name of each NumPy function whose name differs from the operator's."""

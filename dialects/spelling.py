@@ -7,8 +7,11 @@ from difflib import SequenceMatcher, get_close_matches
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return the end of a message that suggests the most similar known name; empty if none is."""
-    names = list(known)
+    """Return the end of a message that suggests the most similar known names; empty if none is.
+
+    The suggestion is one name, unless the name is a misspelling of several.
+    """
+    names = list(dict.fromkeys(known))
     near = get_close_matches(name, names)
     if not near:
         return ""
@@ -16,4 +19,28 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     def likeness(other: str) -> float:
         return SequenceMatcher(None, other, name).ratio()
 
-    return f"; did you mean '{max(sorted(near, key=names.index), key=likeness)}'?"
+    best = max(sorted(near, key=names.index), key=likeness)
+    others = [each for each in names if each != best and is_misspelling(name, each)]
+    meant = [best, *others] if is_misspelling(name, best) else [best]
+    return f"; did you mean {' or '.join(map(repr, meant))}?"
+
+
+def is_misspelling(name: str, meant: str) -> bool:
+    """Return whether a name differs from another by one letter too many or too few, or by a swap.
+
+    The longer name has at least four letters. Digits never differ.
+    """
+    if max(len(name), len(meant)) < 4 or name == meant:
+        return False
+    if len(name) == len(meant):
+        return any(_swapped(name, at) == meant for at in range(len(name) - 1))
+    short, long = sorted((name, meant), key=len)
+    return any(
+        long[:at] + long[at + 1 :] == short and long[at].isalpha() for at in range(len(long))
+    )
+
+
+def _swapped(name: str, at: int) -> str:
+    """Return a name with the letter at an index and the next one exchanged."""
+    one, two = name[at : at + 2]
+    return name[:at] + two + one + name[at + 2 :] if (one + two).isalpha() else name

@@ -18,7 +18,8 @@ from xdsl.utils.exceptions import VerifyException
 from nkijit.dialects.access import Indirection
 from nkijit.dialects.attributes import MemorySpaceAttr
 from nkijit.dialects.dtypes import dtype_of_type
-from nkijit.dialects.operators import NUMPY_NAMES
+from nkijit.dialects.operators import OPERATORS
+from nkijit.dialects.other_names import operator_meant
 from nkijit.dialects.python_values import described
 from nkijit.dialects.register_type import RegisterType
 from nkijit.dialects.tiles import MAX_RANK
@@ -173,5 +174,5 @@ def operator_word(value: Any) -> str | None:
     """Return the name of an nki.language operator or NumPy function in `OPERATORS`, or None."""
     name = getattr(value, "nki_operator", None)
     if name is None and _is_numpy_function(value):
-        name = NUMPY_NAMES.get(value.__name__, value.__name__)
+        name = operator_meant(value.__name__, OPERATORS) or value.__name__
     return name

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum, EnumMeta, IntEnum
 from typing import Any
 
+from nkijit.dialects.other_names import member_meant
 from nkijit.dialects.spelling import did_you_mean
 
 
@@ -17,10 +18,10 @@ class Members(EnumMeta):
         members = cls.__members__
         if name in members:  # Python 3.11 looks members up here
             return members[name]
-        raise AttributeError(
-            f"{cls.__name__} has no member {name!r}; it has {', '.join(members)}"
-            f"{did_you_mean(name, members)}"
-        )
+        meant = member_meant(name, members)
+        hint = f"; did you mean '{meant}'?" if meant else did_you_mean(name, members)
+        known = ", ".join(members)
+        raise AttributeError(f"{cls.__name__} has no member {name!r}; it has {known}{hint}")
 
 
 class engine(Enum, metaclass=Members):

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from nkijit.dialects.spelling import did_you_mean
+from nkijit.dialects.other_names import means
 from nkijit.passes.diagnostics.diagnostic import Diagnostic, Fix
 from nkijit.passes.diagnostics.places import Position, Span
 from nkijit.passes.diagnostics.source_text import source_line, source_text
@@ -88,7 +88,7 @@ _QUOTED = re.compile(r"'([^']+)'")
 
 
 def _spelling(place: _Place) -> Fix | None:
-    """Replace a misspelt name by the name that the finding suggests."""
+    """Replace a misspelt name or a synonym by the name that the finding suggests."""
     finding = place.finding
     for text in (finding.message, *finding.notes):
         meant = _SUGGESTION.findall(text)
@@ -98,7 +98,7 @@ def _spelling(place: _Place) -> Fix | None:
         wrong = [
             word
             for word in _QUOTED.findall(known)
-            if did_you_mean(word, meant) or word_of_nl(word) == meant[0]
+            if means(word, meant[0]) or word_of_nl(word) == meant[0]
         ]
         spans = [span for word in dict.fromkeys(wrong) for span in _occurrences(place, word)]
         if len(spans) == 1:
@@ -150,7 +150,7 @@ def _word(place: _Place) -> Fix | None:
     if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
         return None
     meant = match[2].rpartition(".")[2]
-    if alias is None or not (node.value == meant or did_you_mean(node.value, [meant])):
+    if alias is None or not means(node.value, meant):
         return None
     return place.replacing(node, f"{alias}.{match[2]}")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import Any
 
@@ -293,7 +293,24 @@ class _Called:
             help += f"; nkijit explain {self.subject} describes them"
         if not mismatch.twice and not mismatch.surplus:
             help = f"write {self._written(self.passed.in_order, self._corrected(mismatch))}"
-        return CallTexts(self.subject, message, self._notes, help, self._marked(mismatch.unknown))
+        marked, fix = self._marked(mismatch.unknown), self._renamed(mismatch)
+        return CallTexts(self.subject, message, self._notes, help, marked, fix)
+
+    def _renamed(self, mismatch: _Mismatch) -> Fix | None:
+        """Return the edit of the only unknown keyword to the only missing parameter.
+
+        Returns None if the names are not similar, or if the call has other mistakes.
+        """
+        if mismatch.twice or mismatch.surplus or len(mismatch.unknown) != 1:
+            return None
+        if len(mismatch.missing) != 1:
+            return None
+        (wrong,), (meant,) = mismatch.unknown, mismatch.missing
+        if f"'{meant}'?" not in did_you_mean(wrong, self._known):
+            return None
+        (span,) = self._marked(mismatch.unknown)
+        name = replace(span, end_line=span.start.line, end_column=span.start.column + len(wrong))
+        return Fix(name, wrong, meant)
 
     def _corrected(self, mismatch: _Mismatch) -> dict[str, str]:
         """Return the keywords of the call, with the names of parameters.

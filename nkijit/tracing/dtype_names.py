@@ -9,8 +9,8 @@ from typing import Any, cast
 import numpy as np
 
 from nkijit.dialects.dtypes import DTYPES, DType
+from nkijit.dialects.other_names import function_instead
 from nkijit.dialects.python_values import one_line
-from nkijit.dialects.spelling import did_you_mean
 from nkijit.passes.numerics.storage import dtype_called, is_plain
 from nkijit.releases.table import removed_in, replacement
 from nkijit.tracing.dtype_words import UnknownDTypeError, reason_against
@@ -83,7 +83,7 @@ def missing(
         for each, value in known.items()
         if not each.startswith("_") and not isinstance(value, ModuleType)
     ]
-    return AttributeError(f"{module} has no {name!r}{did_you_mean(name, there)}")
+    return AttributeError(f"{module} has no {name!r}{function_instead(name, there)}")
 
 
 CURRENT, CLASSIC = "nkijit", "nkijit.classic"

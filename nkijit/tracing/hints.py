@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.operators import OPERATORS
+from nkijit.dialects.other_names import COMPOSED, member_meant, operator_meant
 from nkijit.dialects.rule_texts.view_helps import WHOLE_DIVISION
 from nkijit.dialects.spelling import did_you_mean
 
@@ -59,14 +60,16 @@ def hint_for(value: Any, expected: str) -> str:
         )
     if "operator" in expected:
         if isinstance(value, str):
-            word = near(value, OPERATORS)
+            word = operator_meant(value, OPERATORS) or near(value, OPERATORS)
+            if value in COMPOSED:
+                return f"no operator computes it; write u = {COMPOSED[value]}"
             return f"pass nl.{word or 'add'}, an object, not its name"
         return "pass an operator of nl itself, e.g. op=nl.add; it is not called there"
     if isinstance(value, str) and "member of" in expected:
         enumeration, _, members = expected.removeprefix("a member of ").partition(" (")
         known = members.rstrip(")").split(", ")
-        word = near(value, known) or known[-1]
-        return f"pass nisa.{enumeration}.{word}"
+        word = member_meant(value, known) or near(value.lower(), known)
+        return f"pass nisa.{enumeration}.{word}" if word else f"pass a member of nisa.{enumeration}"
     if "string" in expected:
         return "pass a word in quotes"
     if "integer" in expected or "int32" in expected:

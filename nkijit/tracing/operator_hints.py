@@ -7,10 +7,12 @@ from types import FrameType
 from typing import Any
 
 from nkijit.dialects.declare.kinds import operator_word
-from nkijit.dialects.operators import NUMPY_NAMES, OPERATORS
+from nkijit.dialects.operators import OPERATORS
+from nkijit.dialects.other_names import SYNONYMS, operator_meant
 from nkijit.dialects.python_values import described
-from nkijit.tracing.api_names import api_name_of
+from nkijit.tracing.api_names import ApiName, api_name_of, parameters_of
 from nkijit.tracing.call_arguments import argument_of
+from nkijit.tracing.dtype_names import CURRENT
 from nkijit.tracing.hints import hint_for
 from nkijit.tracing.locations import value_of
 
@@ -38,18 +40,39 @@ def operator_texts(
             )
         function = api_name_of(called)
         if function is not None:
-            got = f"the result of {ast.unparse(node)}"
-            return got, f"{written} is a function, no operator: {_GENERAL}"
+            return f"the result of {ast.unparse(node)}", _function_advice(function, written)
     function = api_name_of(value)
+    if isinstance(value, str):
+        called_so = ApiName(CURRENT, "nl", SYNONYMS.get(value, value))
+        is_function = callable(called_so.value) and not operator_meant(value, OPERATORS)
+        if is_function and not isinstance(called_so.value, type):
+            return described(value), _function_advice(called_so)
     if function is None:
         return described(value), hint_for(value, expected)
     got = f"the function {function.in_findings}"
     if function.is_classic != classic:
         got += f" of {function.api}"
-    word = NUMPY_NAMES.get(function.name, function.name)
-    if word not in OPERATORS:
-        return got, f"{function.in_findings} is a function, no operator: {_GENERAL}"
+    word = operator_meant(function.name, OPERATORS)
+    if not word:
+        return got, _function_advice(function)
     return got, f"pass nl.{word}, the operator of two operands"
 
 
-_GENERAL = "pass an operator of nl itself, e.g. op=nl.add"
+def _function_advice(function: ApiName, written: str = "") -> str:
+    """Return the advice for a function of the API in the place of an operator.
+
+    Args:
+        function: the function.
+        written: its name in the kernel, by default its name in findings.
+    """
+    name = written or function.in_findings
+    if function.in_findings == "nl.divide":
+        return (
+            f"{name} is a function, no operator: write u = {name}(a, b), or multiply by the "
+            "reciprocal, with op=nl.multiply and nisa.reciprocal (1 / b for a number)"
+        )
+    takes = [p.name for p in parameters_of(function.value) if p.default is p.empty]
+    if function.short == "nl" and takes[:1] == ["x"]:
+        operands = {1: "t", 2: "a, b"}.get(len(takes), ", ".join(takes))
+        return f"{name} is a function, no operator: write u = {name}({operands})"
+    return f"{name} is a function, no operator: pass an operator of nl itself, e.g. op=nl.add"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from types import FrameType, FunctionType, ModuleType
 from typing import Any, cast
 
+from nkijit.dialects.other_names import SYNONYMS
 from nkijit.dialects.rule_texts.operands import PYTHON_ON_TENSOR
 from nkijit.dialects.rule_texts.python import UNKNOWN_NAME
 from nkijit.dialects.rule_texts.text import RuleText
@@ -48,21 +49,6 @@ BINARY: dict[type[ast.AST], str] = {
 
 UNARY: dict[type[ast.AST], str] = {ast.USub: "negative", ast.Invert: "invert"}
 """Maps syntax nodes of Python's unary operators to the nl functions that compute them."""
-
-RENAMED_FUNCTIONS: dict[str, str] = {
-    "absolute": "abs",
-    "amax": "max",
-    "amin": "min",
-    "div": "divide",
-    "dot": "matmul",
-    "mm": "matmul",
-    "mul": "multiply",
-    "neg": "negative",
-    "pow": "power",
-    "sub": "subtract",
-    "true_divide": "divide",
-}
-"""Maps names of functions in NumPy, PyTorch, … to nl functions with other names."""
 
 REDUCTIONS = ("sum", "mean", "max", "min", "prod", "var", "all")
 """Functions of nl that take an axis."""
@@ -286,7 +272,7 @@ class _Instead:
 
         Empty if there is none.
         """
-        own = RENAMED_FUNCTIONS.get(name, name)
+        own = SYNONYMS.get(name, name)
         return own if own in self.functions and own not in _NOT_COMPUTING else ""
 
     def of_member(self, name: str, t: str) -> str | None:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeGuard, cast
 
+from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
 from xdsl.ir import Operation, SSAValue
 
 from nkijit.dialects.declare.accessors import operand_tuple
@@ -137,7 +138,7 @@ def check_psum(kernel: KernelOp) -> Iterator[Diagnostic]:
     program = event_tree(kernel.body.block, reader.event)
     if not reader.has_matmuls:
         return
-    flow = _Flow(kernel.target, reader.placed, is_classic=kernel.classic is not None)
+    flow = _Flow(kernel.target, reader, is_classic=kernel.classic is not None)
     forward(program, dict[int, _Memory](), flow)
     yield from (diagnostic for _, diagnostic in sorted(flow.found.items(), key=lambda i: i[0][0]))
 
@@ -159,10 +160,17 @@ class _Reader:
         """For each allocation, the bytes that matmuls have written, relative to the allocation."""
         self.placed: dict[int, ByteSet] = {}
         """For each allocation with a fixed address, the bytes of PSUM that matmuls have written."""
+        self.repeated: set[int] = set()
+        """The allocations whose source line has allocated another tile before."""
         self._position = 0
+        lines: set[LocationAttr] = set()
         for number, op in enumerate(kernel.operations):
             if type(op) is AllocOp and info_of(op.result).region is MemoryRegion.psum:
                 self._add(op.result, number, op)
+                if op.location in lines:
+                    self.repeated.add(number)
+                elif op.location != UNKNOWN_LOC:
+                    lines.add(op.location)
 
     def _add(self, value: SSAValue, number: int, alloc: AllocOp) -> None:
         self._tiles[id(value)] = self._tile(value, number, alloc)
@@ -263,12 +271,15 @@ class _Flow:
 
     start = _EMPTY
 
-    def __init__(self, target: Target, placed: dict[int, ByteSet], *, is_classic: bool):
+    def __init__(self, target: Target, reader: _Reader, *, is_classic: bool):
         self.found: dict[tuple[int, str], Diagnostic] = {}
         """The findings by the position of the event and the rule id."""
         self._resets = target.version < nc_version.gen4
         """True if matmuls can add only to results of matmuls: before NeuronCore-v4."""
-        self._placed = placed
+        self._placed = reader.placed
+        self._repeated = reader.repeated
+        self._first_wrong: set[LocationAttr] = set()
+        """The lines whose first tile is added to before it is written."""
         self._is_classic = is_classic
         self._clock = 0
         self._groups: dict[object, list[_Group]] = {}
@@ -371,6 +382,12 @@ class _Flow:
                     f"{mention(writer)} writes to the product, e.g. with nisa.tensor_tensor"
                 )
             related.append((writer, f"{mention(writer)} has written there, which is no matmul"))
+        elif writer is None and self._is_new_again(tile):
+            name = variable_of(tile.value, "the tile")
+            help = (
+                f"each iteration of its loop allocates a new {name}: allocate {name} before the "
+                "loop over the products that it sums"
+            )
         shares = self._shares_address(tile)
         sure = certain and event.accumulation is Accumulation.adds
         if shares:
@@ -387,6 +404,16 @@ class _Flow:
             help=help,
             severity="error" if sure and not shares else "warning",
         )
+
+    def _is_new_again(self, tile: _Tile) -> bool:
+        """Return whether the line of the allocation has allocated a correctly summed tile before.
+
+        Called for tiles that a matmul adds to before they are written.
+        """
+        if tile.base not in self._repeated:
+            self._first_wrong.add(tile.alloc.location)
+            return False
+        return tile.alloc.location not in self._first_wrong
 
     def _shares_address(self, tile: _Tile) -> bool:
         """True if matmuls have written another allocation at the tile's address."""

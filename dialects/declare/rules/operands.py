@@ -91,13 +91,7 @@ def _other_buffer(
             return f"the operands look exchanged: 'dst' comes first, probably {variable(op, name)}"
     if is_read:
         return copied_before(variable(op, name), regions, wanted)
-    # DMA does not reach PSUM, so a tile for PSUM is copied from SBUF.
-    first = SBUF if wanted is MemoryRegion.psum and SBUF in regions else regions[0]
-    copy = "nisa.dma_copy (nl.store)" if {wanted, first} & set(HBM) else "nisa.tensor_copy"
-    return (
-        f"write to a tile that is allocated with buffer=nl.{first.value}, and copy it from "
-        f"there with {copy}"
-    )
+    return copied_after(regions, wanted)
 
 
 def _legal(op: NisaOp, name: str) -> tuple[MemoryRegion, ...]:
@@ -109,13 +103,32 @@ def _legal(op: NisaOp, name: str) -> tuple[MemoryRegion, ...]:
 
 def copied_before(operand: str, regions: tuple[MemoryRegion, ...], wanted: MemoryRegion) -> str:
     """Return the help for a read operand in the illegal buffer `wanted`: how to copy it first."""
+    if not any(region.on_chip for region in regions):
+        legal = f"a tensor that is allocated with buffer=nl.{regions[0].value}"
+        if wanted.on_chip:
+            return f"store {operand} to {legal} first, with nl.store, and pass that"
+        return f"pass {legal}, instead of {operand}"
     if wanted in HBM:
-        return f"load it first, e.g. tile = nl.load({operand}), and pass the tile"
+        loaded = f"load it first, e.g. tile = nl.load({operand}), "
+        if SBUF in regions:
+            return f"{loaded}and pass the tile"
+        return f"{loaded}copy the tile to PSUM with nisa.tensor_copy, and pass that"
     if SBUF in regions:
         return f"copy {operand} to a tile in SBUF first, with nisa.tensor_copy, and pass that"
-    if regions[0] in HBM:
-        return f"store {operand} to a tensor in HBM first, with nl.store, and pass that"
     return f"copy {operand} to a tile in {regions[0].name.upper()} first, with nisa.tensor_copy"
+
+
+def copied_after(regions: tuple[MemoryRegion, ...], wanted: MemoryRegion) -> str:
+    """Return the help for a written operand in the illegal buffer `wanted`: how to copy it there.
+
+    DMA does not reach PSUM, so results in PSUM are copied to SBUF before they are stored.
+    """
+    first = SBUF if wanted is PSUM and SBUF in regions else regions[0]
+    written = f"write to a tile that is allocated with buffer=nl.{first.value}, and copy it"
+    if first is PSUM and wanted in HBM:
+        return f"{written} to SBUF with nisa.tensor_copy and from there with nl.store"
+    copy = "nisa.dma_copy (nl.store)" if {wanted, first} & set(HBM) else "nisa.tensor_copy"
+    return f"{written} from there with {copy}"
 
 
 def not_both_in_psum(first: str, second: str) -> Rule:

@@ -20,10 +20,10 @@ def right(x):
 
 FINDING = r"""
 error[return-value]: kernel 'wrong': result 0 is not a tensor but 128 (int)
-  --> return-value.py:7:5
+  --> return-value.py:9:12
    |
- 7 | def wrong(x):
-   |     ^^^^^
+ 9 |     return tile.shape
+   |            ^^^^^^^^^^
    = the same finding 2 times at this place, in an unrolled loop or call
    = help: leave it out: the caller can compute it; or make it a tensor with nl.shared_constant
 """

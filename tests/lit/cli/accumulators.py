@@ -1,6 +1,7 @@
 # RUN: not nkijit verify -p verify-accumulators %s:softmax -a x=128x512:float32 2>&1 | filecheck --match-full-lines %s
 # RUN: not nkijit verify -p verify-accumulators %s:matmul -a a=128x128:bfloat16 -a b=128x512:bfloat16 2>&1 | filecheck --match-full-lines --check-prefix=PSUM %s
 # RUN: nkijit verify -p verify-accumulators %s:chunks -a x=128x512:float32 2>&1 | filecheck --match-full-lines --check-prefix=CHUNKS %s
+# RUN: not nkijit verify -p verify-accumulators %s:new_in_each_iteration -a a=512x128:bfloat16 2>&1 | filecheck --match-full-lines --check-prefix=NEW %s
 
 # Findings about clobbered or lost accumulators, and about accumulation groups, show every line
 # that is involved.
@@ -96,3 +97,16 @@ def chunks(x):
             reduce_cmd=nisa.reduce_cmd.reset_reduce,
         )
     nl.store(nl.ndarray(total.shape, dtype=total.dtype, buffer=nl.shared_hbm), total)
+
+
+@nki.jit
+def new_in_each_iteration(a):
+    out = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.shared_hbm)
+    for i in range(0, 512, 128):
+        # NEW: error[psum-accumulate]: nisa.nc_matmul: 'accumulate' is True, but nothing to add to has been written in 'dst' before
+        # NEW: = help: each iteration of its loop allocates a new product: allocate product before the loop over the products that it sums
+        product = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.psum)
+        part = nl.load(a[i : i + 128])
+        nisa.nc_matmul(dst=product, stationary=part, moving=part, accumulate=i > 0)
+    nl.store(out, nl.copy(product))
+    return out

@@ -5,6 +5,9 @@
 # RUN: nkijit verify --fix %t.py:returned -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=RETURNED %s
 # RUN: nkijit verify --fix %t.py:operators -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=OPERATORS %s
 # RUN: not nkijit verify --fix %t.py:uncertain -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=UNCERTAIN %s
+# RUN: nkijit verify --fix %t.py:synonyms -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=SYNONYMS %s
+# RUN: not nkijit verify --fix %t.py:other_functions -a x=128x64:float32 | filecheck --check-prefix=OTHERS %s
+# RUN: not nkijit verify --fix %t.py:others_exp2 -a x=128x64:float32 | filecheck --check-prefix=EXP2 %s
 # RUN: filecheck --check-prefix=EDITED %s < %t.py
 
 # Edits of names and of calls, where the text to write is certain.
@@ -83,4 +86,39 @@ def uncertain(x):
     tile = nl.ndarray((64, 64), dtype=x.dtype, buffer=nl.sbuf)
     tile = nisa.reciprocal(nl.load(x))
     nl.store(out, tile)
+    return out
+
+
+# SYNONYMS: fixed {{.*}}.py:[[# @LINE + 9]]:64: sub -> subtract (unknown-name)
+# SYNONYMS-NEXT: fixed {{.*}}.py:[[# @LINE + 9]]:52: ge -> greater_equal (unknown-name)
+# SYNONYMS-NEXT: fixed {{.*}}.py:[[# @LINE + 9]]:41: "POOL" -> nisa.engine.gpsimd (argument)
+# SYNONYMS-NEXT: fixed {{.*}}.py:[[# @LINE + 9]]:22: swish -> silu (unknown-name)
+# SYNONYMS: no findings for trn3 (default)
+@nki.jit
+def synonyms(x):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.load(x)
+    nisa.tensor_tensor(dst=tile, data1=tile, data2=tile, op=nl.sub)
+    nisa.tensor_scalar(dst=tile, data=tile, op0=nl.ge, operand0=0.5)
+    nisa.tensor_copy(tile, tile, engine="POOL")
+    nl.store(out, nl.swish(tile))
+    return out
+
+
+# A function of another library with other results is no misspelling.
+# OTHERS-NOT: fixed
+# OTHERS: error[unknown-name]: nl.selu: nki.language has no 'selu'{{$}}
+@nki.jit
+def other_functions(x):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    nl.store(out, nl.selu(nl.load(x)))
+    return out
+
+
+# EXP2-NOT: fixed
+# EXP2: error[unknown-name]: nl.exp2: nki.language has no 'exp2'; write nl.power(2.0, t)
+@nki.jit
+def others_exp2(x):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    nl.store(out, nl.exp2(nl.load(x)))
     return out

@@ -74,10 +74,10 @@ def unsupported(x):
 
 # A result on chip would be lost. The rest of the kernel is traced and can be printed.
 # TILE: error[return-value]: kernel 'returns_a_tile': the result is tensor 'tile' in sbuf
-# TILE-NEXT: --> {{.*}}tracing-errors.py:[[# @LINE + 7]]:5
+# TILE-NEXT: --> {{.*}}tracing-errors.py:[[# @LINE + 9]]:12
 # TILE-NEXT: |
-# TILE-NEXT: [[# @LINE + 5]] | def returns_a_tile(x):
-# TILE-NEXT: | ^^^^^^^^^^^^^^
+# TILE-NEXT: [[# @LINE + 7]] | return tile
+# TILE-NEXT: |        ^^^^
 # TILE-NEXT: = the result: %tile, sbuf 128x64 float32, allocated at {{.*}}tracing-errors.py:[[# @LINE + 4]]:12
 # TILE-NEXT: = help: write out = nl.ndarray((128, 64), nl.float32, buffer=nl.shared_hbm), copy the tile to it with nl.store, and return out
 @nki.jit

@@ -99,10 +99,10 @@ def register_as_a_bound(x):
 
 @nki.jit
 # CHECK: error[return-value]: kernel 'returned_tile': the result is tensor 't' in sbuf
-# CHECK-NEXT: --> {{.*}}arguments.py:[[# @LINE + 6]]:5
+# CHECK-NEXT: --> {{.*}}arguments.py:[[# @LINE + 8]]:12
 # CHECK-NEXT: |
-# CHECK-NEXT: [[# @LINE + 4]] | def returned_tile(x):
-# CHECK-NEXT: |     ^^^^^^^^^^^^^
+# CHECK-NEXT: [[# @LINE + 6]] | return t
+# CHECK-NEXT: |            ^
 # CHECK-NEXT: = the result: %t, sbuf 128x64 float32, allocated at {{.*}}arguments.py:[[# @LINE + 3]]:9
 # CHECK-NEXT: = help: write out = nl.ndarray((128, 64), nl.float32, buffer=nl.shared_hbm), copy the tile to it with nl.store, and return out
 def returned_tile(x):
@@ -112,7 +112,7 @@ def returned_tile(x):
 
 @nki.jit
 # CHECK: error[return-value]: kernel 'returned_psum': the result is tensor 'c' in psum
-# CHECK-NEXT: --> {{.*}}arguments.py:[[# @LINE + 2]]:5
+# CHECK-NEXT: --> {{.*}}arguments.py:[[# @LINE + 6]]:12
 # CHECK: = help: write out = nl.ndarray((64, 64), nl.float32, buffer=nl.shared_hbm), copy the tile to it with nisa.tensor_copy and nl.store, and return out
 def returned_psum(x):
     t = nl.load(x)
@@ -123,7 +123,7 @@ def returned_psum(x):
 
 @nki.jit
 # CHECK: error[return-value]: kernel 'keys_of_numbers': the key 3 of the result is no string
-# CHECK-NEXT: --> {{.*}}arguments.py:[[# @LINE + 2]]:5
+# CHECK-NEXT: --> {{.*}}arguments.py:[[# @LINE + 5]]:12
 # CHECK: = help: write the key as "3", or return a tuple of the tensors
 def keys_of_numbers(x):
     out = nl.ndarray((128, 64), nl.float32, buffer=nl.shared_hbm)
@@ -133,7 +133,7 @@ def keys_of_numbers(x):
 
 @nki.jit
 # CHECK: error[return-value]: kernel 'returned_shape': the result is not a tensor but 128 (int)
-# CHECK-NEXT: --> {{.*}}arguments.py:[[# @LINE + 2]]:5
+# CHECK-NEXT: --> {{.*}}arguments.py:[[# @LINE + 3]]:12
 # CHECK: = help: leave it out: the caller can compute it; or make it a tensor with nl.shared_constant
 def returned_shape(x):
     return x.shape[0]
@@ -141,7 +141,7 @@ def returned_shape(x):
 
 @nki.jit
 # CHECK: error[return-value]: kernel 'returned_array': the result is not a tensor but array({{\[\[}}0., 0., 0.], [0., 0., 0.]]) (ndarray)
-# CHECK-NEXT: --> {{.*}}arguments.py:[[# @LINE + 2]]:5
+# CHECK-NEXT: --> {{.*}}arguments.py:[[# @LINE + 3]]:12
 # CHECK: = help: leave it out: the caller can compute it; or make it a tensor with nl.shared_constant
 def returned_array(x):
     return np.zeros((2, 3))
@@ -149,7 +149,7 @@ def returned_array(x):
 
 @nki.jit
 # CHECK: error[return-value]: kernel 'returned_function': the result is not a tensor but nl.exp (UnaryOperator)
-# CHECK-NEXT: --> {{.*}}arguments.py:[[# @LINE + 2]]:5
+# CHECK-NEXT: --> {{.*}}arguments.py:[[# @LINE + 3]]:12
 # CHECK: = help: call the function, store its result to a tensor in HBM, and return that
 def returned_function(x):
     return nl.exp

@@ -12,7 +12,8 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit import NkiValidationError
-from nkijit.tracing.python_errors import BINARY, MEMBERS, REDUCTIONS, RENAMED_FUNCTIONS, UNARY
+from nkijit.dialects.other_names import SYNONYMS
+from nkijit.tracing.python_errors import BINARY, MEMBERS, REDUCTIONS, UNARY
 
 X = nki.TensorSpec((128, 64), "float32")
 
@@ -32,7 +33,7 @@ def found(body, rule="python-on-tensor") -> tuple[str, str]:
 
 
 @pytest.mark.parametrize(
-    "function", [*BINARY.values(), *UNARY.values(), *RENAMED_FUNCTIONS.values(), *REDUCTIONS]
+    "function", [*BINARY.values(), *UNARY.values(), *SYNONYMS.values(), *REDUCTIONS]
 )
 def test_functions_that_are_named_exist(function):
     assert callable(getattr(nl, function))

@@ -313,7 +313,7 @@ def double_of_numpy(x):
 
 @nki.jit
 # CHECK: error[return-value]: kernel 'returned_number': result 1 is not a tensor but 3 (int)
-# CHECK-NEXT: --> {{.*}}mistakes.py:[[# @LINE + 2]]:5
+# CHECK-NEXT: --> {{.*}}mistakes.py:[[# @LINE + 5]]:17
 # CHECK: = help: leave it out: the caller can compute it; or make it a tensor with nl.shared_constant
 def returned_number(x):
     out = nl.ndarray((128, 512), nl.float32, buffer=nl.shared_hbm)
