@@ -244,14 +244,15 @@ class _Checker:
 
     def _found(self, chosen: Chosen, values: Mapping[str, Any] | None) -> list[Diagnostic]:
         with waiting(f"checking {chosen.label}"):
-            return self._found_in(chosen.kernel, values)
+            return self._found_in(chosen, values)
 
-    def _found_in(self, kernel: Kernel, values: Mapping[str, Any] | None) -> list[Diagnostic]:
+    def _found_in(self, chosen: Chosen, values: Mapping[str, Any] | None) -> list[Diagnostic]:
+        kernel = chosen.kernel
         found = list(_portability(kernel, values or {}, self._nki)) if self._portable else []
         if values is None:
             return found
         try:
-            traced = kernel.trace(**checked(kernel, dict(values)))
+            traced = kernel.trace(**checked(kernel, dict(values), label=chosen.label))
             found += traced.find(*self._passes) if self._passes else traced.diagnostics
             found += traced.defects(self._nki) if self._portable else ()
             return by_weight(found)
