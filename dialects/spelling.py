@@ -6,14 +6,24 @@ from collections.abc import Iterable
 from difflib import SequenceMatcher, get_close_matches
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return the end of a message that suggests the most similar known name; empty if none is."""
+def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """Return the end of a message that suggests the most similar known name; empty if none is.
+
+    Capital and small letters count as equal, unless several names are equally similar.
+
+    Args:
+        name: the misspelt name.
+        known: the names that exist.
+        cutoff: the similarity, from 0 to 1, that a suggestion must reach.
+    """
     names = list(known)
-    near = get_close_matches(name, names)
+    near = set(get_close_matches(name.lower(), [each.lower() for each in names], cutoff=cutoff))
     if not near:
         return ""
 
-    def likeness(other: str) -> float:
-        return SequenceMatcher(None, other, name).ratio()
+    def likeness(other: str) -> tuple[float, float]:
+        lower = SequenceMatcher(None, other.lower(), name.lower()).ratio()
+        return lower, SequenceMatcher(None, other, name).ratio()
 
-    return f"; did you mean '{max(sorted(near, key=names.index), key=likeness)}'?"
+    best = max((each for each in names if each.lower() in near), key=likeness)
+    return f"; did you mean '{best}'?"

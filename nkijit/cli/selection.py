@@ -238,7 +238,7 @@ class Selection(Tracing):
         UsageError when no program remains.
         """
         path, name = split_kernel(self.file)
-        if self.arg or self.target or self.cores:
+        if self.arg or self.target is not None or self.cores is not None:
             raise UsageError("a .mlir file is traced already: -a, -t and -c do not apply")
         with waiting(f"reading {path}"):
             module = _module_of_stdin() if path == STANDARD_INPUT else load_module(path)

@@ -205,10 +205,10 @@ def _chosen(
     config: Config,
     entry: KernelConfig,
 ) -> Chosen:
-    cores = request.cores or entry.cores
+    cores = entry.cores if request.cores is None else request.cores
     kernel = kernel if cores is None else kernel.on_cores(cores)
     target, source = _target(kernel, request.target, entry.target or config.target)
-    kernel = kernel.for_target(target) if target else kernel
+    kernel = kernel if target is None else kernel.for_target(target)
     shared = {n: v for n, v in request.shared.items() if takes(kernel, n)}
     requested = {**shared, **request.arguments}
     return Chosen(path, name, kernel, source, requested, config, entry, request.deny)
@@ -218,7 +218,7 @@ def _target(
     kernel: Kernel, requested: str | None, configured: str | None
 ) -> tuple[str | None, str]:
     """Return the target to set (None for the kernel's own), and how it was chosen, in words."""
-    if requested:
+    if requested is not None:
         return requested, "--target"
     if kernel.platform_target is not None:
         return None, "@nki.jit"
