@@ -24,6 +24,7 @@ from nkijit.passes.numerics.storage import STORAGE, is_plain
 from nkijit.tracing.dtype_names import as_dtype
 from nkijit.tracing.objects import NKIObject
 from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracebacks import without_own_frames
 
 
 @dataclasses.dataclass(frozen=True, init=False)
@@ -33,6 +34,7 @@ class TensorSpec:
     shape: tuple[int, ...]
     dtype: str
 
+    @without_own_frames
     def __init__(self, shape: Sequence[int], dtype: Any):
         """Raises ValueError for an unknown data type or a shape that is not positive."""
         try:
@@ -53,6 +55,7 @@ class TensorSpec:
         return _TEXT.fullmatch(text) is not None
 
     @classmethod
+    @without_own_frames
     def parse(cls, text: str) -> TensorSpec:
         """Return the tensor that a text describes: dimensions, a colon and a data type.
 

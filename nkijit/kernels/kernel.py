@@ -479,6 +479,7 @@ class Kernel(Generic[_P]):
         """Whether every error stops a call. Raises ValueError for a wrong `NKIJIT_STRICT`."""
         return is_strict(self._strict, default=not self._simulated)
 
+    @without_own_frames
     def with_options(self, options: Mapping[str, Any]) -> Self:
         """Return the same kernel with `options` added to `kernel.options`.
 
@@ -488,6 +489,7 @@ class Kernel(Generic[_P]):
             raise ArgumentTypeError(f"with_options expects a mapping, got {one_line(options)}")
         return self._changed(options={**self.options, **options})
 
+    @without_own_frames
     def with_backward(self, backward: Callable[..., Any]) -> Self:
         """Return the same kernel with a backward kernel, for gradients in PyTorch and JAX.
 
@@ -505,6 +507,7 @@ class Kernel(Generic[_P]):
             raise ArgumentTypeError(f"with_backward expects a kernel, got {one_line(backward)}")
         return self._changed(backward=backward)
 
+    @without_own_frames
     def with_schedule(self, schedule: Sequence[Any]) -> Self:
         """Return the same kernel with edges between named instructions.
 
