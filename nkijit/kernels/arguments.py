@@ -148,9 +148,11 @@ class _Mapping:
         if array.ndim == 0:
             return array[()]
         if array.size == 0:
-            raise ArgumentTypeError(
+            error = ArgumentTypeError(
                 f"argument '{name}' has shape {array.shape}; a tensor has at least one element"
             )
+            error.help = "call the kernel only if there is data: if x.size: kernel(x)"
+            raise error
         plain = is_plain(array.dtype)
         spec = _spec(array.shape, array.dtype) if plain else TensorSpec(array.shape, array.dtype)
         return self._replace(name, value, spec)

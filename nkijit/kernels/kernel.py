@@ -566,6 +566,20 @@ class Kernel(Generic[_P]):
         except ArgumentTypeError as error:
             raise self._refused(error) from None
 
+    if not TYPE_CHECKING:  # type checkers would accept any name
+
+        def __getattr__(self, name: str) -> object:
+            if name.startswith("_") or not hasattr(self._TRACED, name):
+                raise AttributeError(
+                    f"{type(self).__name__!r} object has no attribute {name!r}",
+                    name=name,
+                    obj=self,
+                )
+            call = f"{self.__name__}.trace(…).{name}"
+            call += "(…)" if callable(getattr(self._TRACED, name)) else ""
+            error = AttributeError(f"{self._subject} has no {name!r} before it is traced: {call}")
+            raise error
+
     @property
     def _subject(self) -> str:
         """The text that names the kernel in findings: `kernel 'softmax'`."""
@@ -573,8 +587,8 @@ class Kernel(Generic[_P]):
 
     def _refused(self, error: ArgumentTypeError) -> Exception:
         """Return the exception with the finding for a value that cannot be a kernel argument."""
-        help = "pass an array of a data type of nl, or a value that is known while tracing"
-        finding = Diagnostic(ARGUMENT, str(error), self._subject, self._place_of_call(), help=help)
+        where = self._place_of_call()
+        finding = Diagnostic(ARGUMENT, str(error), self._subject, where, help=error.help)
         return error_with(error, [finding])
 
     def _place_of_call(self) -> tuple[Position, ...]:
