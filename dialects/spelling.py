@@ -1,4 +1,4 @@
-"""Suggestions for misspelt names."""
+"""Suggestions for misspelt names, and nouns after numbers."""
 
 from __future__ import annotations
 
@@ -6,20 +6,32 @@ from collections.abc import Iterable
 from difflib import SequenceMatcher, get_close_matches
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, in the plural unless the number is 1: `1,024 tiles`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     """Return the end of a message that suggests the most similar known names; empty if none is.
 
-    The suggestion is one name, unless the name is a misspelling of several.
+    The suggestion is one name, unless the name is a misspelling of several. Capital and small
+    letters count as equal, unless several names are equally similar.
+
+    Args:
+        name: the misspelt name.
+        known: the names that exist.
+        cutoff: the similarity, from 0 to 1, that a suggestion must reach.
     """
     names = list(dict.fromkeys(known))
-    near = get_close_matches(name, names)
+    near = set(get_close_matches(name.lower(), [each.lower() for each in names], cutoff=cutoff))
     if not near:
         return ""
 
-    def likeness(other: str) -> float:
-        return SequenceMatcher(None, other, name).ratio()
+    def likeness(other: str) -> tuple[float, float]:
+        lower = SequenceMatcher(None, other.lower(), name.lower()).ratio()
+        return lower, SequenceMatcher(None, other, name).ratio()
 
-    best = max(sorted(near, key=names.index), key=likeness)
+    best = max((each for each in names if each.lower() in near), key=likeness)
     others = [each for each in names if each != best and is_misspelling(name, each)]
     meant = [best, *others] if is_misspelling(name, best) else [best]
     return f"; did you mean {' or '.join(map(repr, meant))}?"

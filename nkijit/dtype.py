@@ -14,11 +14,13 @@ from nkijit.dialects.dtypes import DTYPES
 from nkijit.language.dtypes import *  # noqa: F403
 from nkijit.language.dtypes import __all__ as __all__
 from nkijit.tracing.dtype_names import as_dtype, missing
+from nkijit.tracing.tracebacks import without_own_frames
 
 
 class _Dtype(ModuleType):
     """A module that can also be used as the type of data types."""
 
+    @without_own_frames
     def __call__(self, value: Any) -> str:
         """Return the name of a data type (see `as_dtype`). Raises ValueError."""
         return as_dtype(value).name

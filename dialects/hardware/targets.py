@@ -13,6 +13,7 @@ from typing import Any, cast
 from nkijit.dialects.hardware.timing import Timing, load_timing, timing_of
 from nkijit.dialects.hardware.words import engine, nc_version
 from nkijit.dialects.python_values import one_line
+from nkijit.dialects.spelling import did_you_mean
 
 PARTITIONS_PER_GPSIMD_CORE = 16
 """Number of neighbouring partitions that each of the GpSimd Engine's eight cores processes."""
@@ -53,6 +54,9 @@ def start_partitions(partitions: int) -> range:
     step = quadrant if partitions <= quadrant else 2 * quadrant
     return range(0, 4 * quadrant if partitions <= 2 * quadrant else 1, step)
 
+
+HBM_BYTES_MAX = 144 * 2**30
+"""HBM bytes of the device with the largest one, Trainium3 (Trainium3 architecture guide)."""
 
 COMPUTE_ENGINES = frozenset({engine.tensor, engine.vector, engine.scalar, engine.gpsimd})
 """The engines that access all partitions of SBUF and PSUM in lockstep."""
@@ -208,8 +212,10 @@ def target_named(name: str) -> Target:
     """Return the target called `name`. Raises ValueError with the known names if there is none."""
     version = PLATFORM_NAMES.get(name) if isinstance(cast(Any, name), str) else None
     if version is None:
+        # Above the similarity of names that differ in the generation only: trn9 is not trn1.
+        near = did_you_mean(name, PLATFORM_NAMES, 0.8) if isinstance(cast(Any, name), str) else ""
         raise ValueError(
-            f"unknown platform target {one_line(name)}; known: {', '.join(PLATFORM_NAMES)}"
+            f"unknown platform target {one_line(name)}; known: {', '.join(PLATFORM_NAMES)}{near}"
         )
     return TARGETS[version]
 

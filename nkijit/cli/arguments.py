@@ -11,12 +11,11 @@ import numpy.typing as npt
 
 from nkijit.discovery.argument_text import RANDOM, Random
 from nkijit.discovery.errors import UsageError
-from nkijit.discovery.selection import checked
+from nkijit.discovery.selection import Chosen, checked
 from nkijit.host.array_files import load_array
 from nkijit.host.missing_files import missing_file
 from nkijit.host.output_files import writing
 from nkijit.kernels.arguments import TensorSpec
-from nkijit.kernels.kernel import Kernel
 from nkijit.passes.numerics.storage import STORAGE
 from nkijit.testing.inputs import with_random_data
 from nkijit.tracing.dtype_names import as_dtype
@@ -83,14 +82,12 @@ def arrays_in_order(arrays: dict[str, Input], names: Sequence[str]) -> list[Inpu
     return result
 
 
-def call_arguments(
-    kernel: Kernel, arrays: Mapping[str, Input], values: Mapping[str, Any], seed: int = 0
-) -> dict[str, Any]:
+def call_arguments(chosen: Chosen, arrays: Mapping[str, Input], seed: int = 0) -> dict[str, Any]:
     """Return the arguments of a call: arrays from files, values, and random data for other tensors.
 
     With `-a x=128x512:bfloat16` and `-i x=x.npy`, the bits in the file are read as bfloat16.
     """
-    static = dict(values)
+    kernel, static = chosen.kernel, dict(chosen.known)
     free = [n for n in kernel.signature.parameters if n not in arrays]
     named: dict[str, Any] = {}
     for name, array in arrays.items():
@@ -114,7 +111,7 @@ def call_arguments(
                 f"{array.dtype.itemsize}-byte values; add e.g. -a {name}={shape}:bfloat16"
             )
         named[name] = array
-    arguments = checked(kernel, {**static, **named}, "-i {name}={name}.npy")
+    arguments = checked(kernel, {**static, **named}, "-i {name}={name}.npy", label=chosen.label)
     return with_random_data(arguments, seed)
 
 

@@ -48,9 +48,9 @@ def bisect(
     reference function returns the kernel's results, or a dict from names of variables to arrays.
     Exits with 1 when an instruction differs.
     """
-    other.check(against)
     if sum((reference is not None, against is not None, float32)) != 1:
         raise UsageError("give exactly one of --reference, --against and --float32")
+    kernels, second = other.of(kernels, against)
     call = Call(kernels, inputs or (), seed)
     if reference is not None and kernels.is_ir:
         raise UsageError("--reference needs a kernel of a Python file, not IR")
@@ -58,8 +58,8 @@ def bisect(
     if reference is not None:
         with waiting(f"running {reference}"):
             compared = _function(reference)(**call.arguments())
-    elif against is not None:
-        compared = replace(call, kernels=other.of(against, kernels)).record(strict)
+    elif second is not None:
+        compared = replace(call, kernels=second).record(strict)
     recorded = call.record(strict)
     with waiting("comparing the runs"):
         found = recorded.bisect(compared)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from nkijit.cli.options import Output
-from nkijit.cli.selection import File, Other, Tracing
+from nkijit.cli.selection import File, Other, Selection, Tracing
 from nkijit.discovery.errors import UsageError
 from nkijit.host.terminal import waiting
 from nkijit.passes.prove.algebra import Level
@@ -60,14 +60,15 @@ def prove(
     Exit codes: 0 proven, 1 not proven, or a kernel has errors, 2 the command failed.
     """
     if element is not None:
-        output.write("".join(_terms(file, tracing, element) for file in (old, new) if file))
+        shown = other.pair(old, new, tracing) if new else [tracing.of(old)]
+        output.write("".join(_terms(each, element) for each in shown))
         return
     if not new and not other.other_arg:
         raise UsageError(
             "prove compares two kernels: nkijit prove OLD NEW; or one kernel with other arguments: "
             "-b NAME=VALUE; or give --element"
         )
-    pair = [tracing.of(old).one(), other.of(new or old, tracing).one()]
+    pair = [each.one() for each in other.pair(old, new or old, tracing)]
     with waiting("comparing terms"):
         proof = pair[0].equivalent(pair[1], level.value, trips)
     output.write(proof.to_json() if as_json else f"{proof}\n")
@@ -75,11 +76,11 @@ def prove(
         raise typer.Exit(1)
 
 
-def _terms(file: str, tracing: Tracing, element: str) -> str:
+def _terms(kernels: Selection, element: str) -> str:
     match = _ELEMENT.fullmatch(element)
     if match is None:
         raise UsageError(f"--element {element}: expected a result and an index, such as 'y[3, 7]'")
-    traced: TracedKernel = tracing.of(file).one()
+    traced: TracedKernel = kernels.one()
     index = [int(number) for number in match["index"].split(",") if number.strip()]
     try:
         with waiting("recording terms"):

@@ -110,7 +110,7 @@ def profile(
     """Predict how long a kernel takes, and why: engines, DMA, critical path, waits."""
     if as_json and against is not None:
         raise UsageError("--json and --against exclude each other")
-    other.check(against)
+    kernels, compared = other.of(kernels, against)
     traced = kernels.traced()
     if as_json or against is not None or output is not None:
         traced = [only(traced)]
@@ -119,8 +119,8 @@ def profile(
         write_text(output, found[0].to_perfetto())
     if as_json:
         print(found[0].to_json(), end="")
-    elif against is not None:
-        second = prediction.profile(other.of(against, kernels).one())
+    elif compared is not None:
+        second = prediction.profile(compared.one())
         for name, shown in (("this", found[0]), ("other", second)):
             if shown.passed_over:
                 print(f"{name}: {shown.passed_over}")
@@ -158,7 +158,7 @@ def diff(
             f"diff compares two kernels: nkijit diff {path}:{one} {path}:{two}, and -a for the "
             "arguments of both; or one kernel with other arguments: -b NAME=VALUE"
         )
-    pair = [tracing.of(first).one(), other.of(second or first, tracing).one()]
+    pair = [each.one() for each in other.pair(first, second or first, tracing)]
     with waiting("lowering both kernels"):
         one, two = (
             t.programs(
@@ -227,25 +227,23 @@ def report(
     With --record, -i and --seed have the same meaning as for `nkijit run`. No page is written for a
     kernel that cannot be run. The kernel of --against runs on the same arrays.
     """
-    other.check(against)
     if open_page and str(output) == "-":
         raise UsageError("--open needs a page in a file, not on standard output")
     if not with_values and (inputs or seed is not None):
         raise UsageError(f"{'-i' if inputs else '--seed'} needs --record")
+    kernels, second = other.of(kernels, against)
     record: TracedRecording | None = None
     compared: TracedKernel | TracedRecording | None = None
     if with_values:
         call = Call(kernels, inputs or (), seed or 0)
         with waiting("recording a run"):
             record = call.record(prediction.strict)
-            if against is not None:
-                compared = replace(call, kernels=other.of(against, kernels)).record(
-                    prediction.strict
-                )
+            if second is not None:
+                compared = replace(call, kernels=second).record(prediction.strict)
         traced = cast(TracedKernel, record.traced)
     else:
         traced = kernels.one()
-        compared = None if against is None else other.of(against, kernels).one()
+        compared = None if second is None else second.one()
     with waiting(f"reporting on {traced.name}"):
         page = traced.report(
             prediction.constants,

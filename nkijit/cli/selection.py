@@ -20,7 +20,7 @@ from nkijit.discovery.config import split_kernel
 from nkijit.discovery.errors import UsageError
 from nkijit.discovery.option_values import argument_values
 from nkijit.discovery.python_files import STDIN, run_file, run_text
-from nkijit.discovery.selection import Chosen, KernelRequest, chosen_of, the_only
+from nkijit.discovery.selection import Chosen, KernelRequest, check_shared, chosen_of, the_only
 from nkijit.host.missing_files import missing_file
 from nkijit.host.terminal import waiting
 from nkijit.ir.text import launches_of, load_module, looks_like_ir, parse
@@ -84,7 +84,7 @@ class Tracing:
             raise UsageError(f"--deny: {error}") from None
 
     def of(self, file: str) -> Selection:
-        """Return the selection for the first of the two files that a command compares.
+        """Return the selection for a file.
 
         The selection of a .mlir file has no options, because the file contains traced kernels.
         """
@@ -105,35 +105,47 @@ class Other:
             "-b",
             "--other-arg",
             metavar="NAME=VALUE",
-            help="an argument of the other kernel; with -b, the other kernel has those of -a that "
-            "-b does not replace and that are among its parameters",
+            help="an argument of the other kernel only; an argument of -a is for each of the two "
+            "kernels that has it",
         ),
     ] = None
 
-    def check(self, against: str | None) -> None:
-        """Raise UsageError for -b without a second kernel."""
-        if self.other_arg and against is None:
-            raise UsageError("-b needs --against")
-
-    def of(self, file: str, first: Tracing) -> Selection:
-        """Return the selection for the second file of a comparison.
+    def of(self, kernels: Selection, against: str | None) -> tuple[Selection, Selection | None]:
+        """Return the selection of a command, and of the kernel to compare with, if there is one.
 
         Args:
-            file: the second file.
-            first: the options of the comparison.
+            kernels: the selection of the command's own options.
+            against: the file to compare with, from --against.
+
+        Raises UsageError as `pair` does, and for -b without a second kernel.
         """
-        if not self.other_arg:
-            return first.of(file)
-        if _is_ir(file):
-            raise UsageError(f"{file} is traced already: -b does not apply")
-        return _Second(
-            file=file,
-            arg=self.other_arg,
-            target=first.target,
-            cores=first.cores,
-            deny=first.deny,
-            shared=argument_values(first.arg or []),
+        if against is not None:
+            return self.pair(kernels.file, against, kernels)
+        if self.other_arg:
+            raise UsageError("-b needs --against")
+        return kernels, None
+
+    def pair(self, first: str, second: str, tracing: Tracing) -> tuple[Selection, Selection]:
+        """Return the selections for the two files of a comparison.
+
+        An argument of -a applies to each of the kernels that has a parameter of this name.
+
+        Args:
+            first: the first file.
+            second: the second file.
+            tracing: the options of the comparison.
+
+        Raises UsageError for -b with IR, and for arguments of -a that neither kernel has.
+        """
+        if self.other_arg and _is_ir(second):
+            raise UsageError(f"{second} is traced already: -b does not apply")
+        shared = argument_values(tracing.arg or [])
+        pair = (
+            _Compared.of_two(first, None, tracing, shared),
+            _Compared.of_two(second, self.other_arg, tracing, shared),
         )
+        check_shared(shared, [each.chosen() for each in pair if not each.is_ir])
+        return pair
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,7 +238,7 @@ class Selection(Tracing):
         UsageError when no program remains.
         """
         path, name = split_kernel(self.file)
-        if self.arg or self.target or self.cores:
+        if self.arg or self.target is not None or self.cores is not None:
             raise UsageError("a .mlir file is traced already: -a, -t and -c do not apply")
         with waiting(f"reading {path}"):
             module = _module_of_stdin() if path == STANDARD_INPUT else load_module(path)
@@ -244,11 +256,19 @@ class Selection(Tracing):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Second(Selection):
-    """The second file of a comparison, with arguments of its own."""
+class _Compared(Selection):
+    """One of the two files of a comparison."""
 
     shared: Mapping[str, Any]
-    """The arguments of the first kernel, which apply if the second one has them."""
+    """The arguments for both kernels, each of which takes those that it has."""
+
+    @classmethod
+    def of_two(
+        cls, file: str, own: list[str] | None, tracing: Tracing, shared: Mapping[str, Any]
+    ) -> Selection:
+        """Return the selection for a file; `own` has the arguments of this file only."""
+        found = replace(tracing, arg=own).of(file)
+        return found if found.is_ir else cls(**vars(found), shared=shared)
 
     @property
     def request(self) -> KernelRequest:

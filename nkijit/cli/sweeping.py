@@ -148,7 +148,7 @@ def sweep(
     axes = each_once("--space", space, axis_of)
     _check(sampling)
     chosen = kernels.chosen()
-    checked(chosen.kernel, {**chosen.known, **axes})
+    checked(chosen.kernel, {**chosen.known, **axes}, label=chosen.label)
     found = sweep_of(
         chosen.kernel,
         axes,

@@ -60,7 +60,7 @@ class Call:
         """Return the arguments for the kernel of a Python file, by name."""
         chosen = self.kernels.chosen()
         arrays = dict(named_arrays(self.inputs))
-        return call_arguments(chosen.kernel, arrays, chosen.known, self.seed)
+        return call_arguments(chosen, arrays, self.seed)
 
     def arrays(self, traced: TracedKernel) -> list[npt.NDArray[Any]]:
         """Return an array per tensor argument of a kernel from IR, in order."""

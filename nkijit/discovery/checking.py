@@ -41,7 +41,9 @@ def check(
     Raises UsageError if the arguments are not those of the kernel, and exceptions of its code.
     """
     kernel = chosen.kernel
-    known = checked(kernel, dict(values), tensor_option, value_option) if values is not None else {}
+    known: dict[str, Any] = {}
+    if values is not None:
+        known = checked(kernel, dict(values), tensor_option, value_option, label=chosen.label)
     found = list(kernel.portability(nki=chosen.nki, **known)) if chosen.portable else []
     if values is None:
         return Check(Findings(found), None)

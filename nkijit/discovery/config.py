@@ -26,6 +26,7 @@ from nkijit.dialects.hardware.targets import target_named
 from nkijit.dialects.rule_texts import RULE_TEXTS
 from nkijit.dialects.spelling import did_you_mean
 from nkijit.discovery.argument_text import written_argument
+from nkijit.discovery.errors import UsageError
 from nkijit.passes.diagnostics.denial import Denial
 from nkijit.releases.table import release
 from nkijit.tracing.target import GRIDS
@@ -131,7 +132,10 @@ class _Reader:
         nki = self._release(known.get("nki"))
         kernels: dict[tuple[Path, str | None], KernelConfig] = {}
         for key, value in self._table(known.get("kernels", {}), "[tool.nkijit.kernels]").items():
-            path, name = split_kernel(key)
+            try:
+                path, name = split_kernel(key)
+            except UsageError as error:
+                raise self._fail("[tool.nkijit.kernels]", str(error)) from None
             if not (self._file.parent / path).is_file():
                 raise self._fail(f'[tool.nkijit.kernels."{key}"]', f"there is no file {path}")
             of = (self._file.parent / path).resolve(), name
@@ -203,8 +207,14 @@ class _Reader:
 
 
 def split_kernel(text: str) -> tuple[str, str | None]:
-    r"""Split `FILE:KERNEL` into path and name. The name is None if missing: `C:\k.py` is a path."""
+    r"""Split `FILE:KERNEL` into path and name. The name is None if missing: `C:\k.py` is a path.
+
+    Raises UsageError if the text after the colon is no name.
+    """
     path, colon, name = text.rpartition(":")
-    if colon and path and name.isidentifier() and not name.endswith((".py", ".mlir")):
+    if colon and path and name.isidentifier():
         return path, name
+    if colon and (path == "-" or path.endswith((".py", ".mlir"))) and not set("/\\") & {*name}:
+        problem = f"'{name}' is not the name of a kernel" if name else "there is no name after ':'"
+        raise UsageError(f"{text}: {problem}; write {path}:KERNEL, or {path} alone")
     return text, None

@@ -37,7 +37,10 @@ class KernelRequest:
     deny: tuple[str, ...] = ()
     """Selectors of warnings that count as errors, in addition to the selectors in files."""
     shared: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Arguments that apply only to kernels with a parameter of this name, below `arguments`."""
+    """Arguments of a comparison: they apply to those of its kernels that have the parameter.
+
+    `arguments` have priority.
+    """
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,7 @@ class Chosen:
 
     def checked(self) -> dict[str, Any]:
         """Return the first set of arguments. Raises UsageError when it is incomplete."""
-        return checked(self.kernel, dict(self.known))
+        return checked(self.kernel, dict(self.known), label=self.label)
 
     @property
     def needed(self) -> list[str]:
@@ -217,11 +220,11 @@ def _chosen(
     config: Config,
     entry: KernelConfig,
 ) -> Chosen:
-    cores = request.cores or entry.cores
+    cores = entry.cores if request.cores is None else request.cores
     kernel = kernel if cores is None else kernel.on_cores(cores)
     target, source = _target(kernel, request.target, entry.target or config.target)
-    kernel = kernel.for_target(target) if target else kernel
-    shared = {n: v for n, v in request.shared.items() if n in kernel.signature.parameters}
+    kernel = kernel if target is None else kernel.for_target(target)
+    shared = {n: v for n, v in request.shared.items() if takes(kernel, n)}
     requested = {**shared, **request.arguments}
     chosen = Chosen(path, name, kernel, source, requested, config, entry, request.deny)
     return chosen.with_portability(None, None)
@@ -231,7 +234,7 @@ def _target(
     kernel: Kernel, requested: str | None, configured: str | None
 ) -> tuple[str | None, str]:
     """Return the target to set (None for the kernel's own), and how it was chosen, in words."""
-    if requested:
+    if requested is not None:
         return requested, "--target"
     if kernel.platform_target is not None:
         return None, "@nki.jit"
@@ -272,11 +275,31 @@ def _as_argument(kernel: Kernel, name: str) -> str:
     return f". It is a global: make it an argument, def {kernel.__name__}({listed})"
 
 
+def takes(kernel: Kernel, name: str) -> bool:
+    """Return whether a kernel can be called with an argument of this name."""
+    parameters = kernel.signature.parameters
+    return name in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+
+
+def check_shared(values: Iterable[str], kernels: Sequence[Chosen]) -> None:
+    """Raise UsageError for an argument of a comparison that none of its kernels has."""
+    for name in values:
+        if kernels and not any(takes(each.kernel, name) for each in kernels):
+            known = [(each.label, list(each.kernel.signature.parameters)) for each in kernels]
+            near = did_you_mean(name, [n for _, names in known for n in names])
+            listed = "; ".join(dict.fromkeys(f"{k} has {', '.join(names)}" for k, names in known))
+            raise UsageError(
+                f"no kernel of the comparison has an argument '{name}': {listed}{near}"
+            )
+
+
 def checked(
     kernel: Kernel,
     values: dict[str, Any],
     tensor_option: str = "-a {name}=128x512:float32",
     value_option: str = "-a {name}=2.0",
+    *,
+    label: str = "",
 ) -> dict[str, Any]:
     """Return the arguments if they match the kernel's parameters.
 
@@ -287,9 +310,10 @@ def checked(
         values: arguments by name.
         tensor_option: how to add a tensor, for the message; `{name}` is replaced.
         value_option: how to add another value.
+        label: the text that names the kernel in messages; by default its name.
     """
     parameters = kernel.signature.parameters
-    unknown = [name for name in values if name not in parameters]
+    unknown = [name for name in values if not takes(kernel, name)]
     missing = [
         name
         for name, p in parameters.items()
@@ -297,16 +321,17 @@ def checked(
         and p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
         and name not in values
     ]
-    known = ", ".join(parameters)
-    if unknown and not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+    known = ", ".join(parameters) or "none"
+    label = label or f"kernel '{kernel.__name__}'"
+    if unknown:
         near = did_you_mean(unknown[0], parameters)
         help = near or _as_argument(kernel, unknown[0])
-        raise UsageError(f"the kernel has no argument '{unknown[0]}'; it has {known}{help}")
+        raise UsageError(f"{label} has no argument '{unknown[0]}'; it has {known}{help}")
     if missing:
         name = missing[0]
         tensor, value = tensor_option.format(name=name), value_option.format(name=name)
         raise UsageError(
-            f"argument '{name}' is missing; the kernel has {known}. Add {tensor} if it is a "
+            f"argument '{name}' is missing; {label} has {known}. Add {tensor} if it is a "
             f"tensor, {value} if it is a value"
         )
     return values

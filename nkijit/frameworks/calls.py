@@ -18,6 +18,9 @@ Run = Callable[..., list[Array]]
 class ArgumentTypeError(TypeError):
     """A kernel was called with a value that cannot be an argument."""
 
+    help = "pass an array of a data type of nl, or a value that is known while tracing"
+    """The fix, for the finding of a call."""
+
 
 class Backward(Protocol):
     """The backward kernel of a call, with the call's arguments that are not arrays."""

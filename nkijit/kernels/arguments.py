@@ -13,17 +13,18 @@ from typing import Any, cast
 
 import numpy as np
 
-from nkijit.dialects.access import MAX_ELEMENTS
+from nkijit.dialects.hardware.targets import HBM_BYTES_MAX
 from nkijit.dialects.python_values import as_index, one_line
 from nkijit.dialects.tiles import MAX_RANK
 from nkijit.frameworks.arrays import as_array, native_dtype
 from nkijit.frameworks.calls import ArgumentTypeError, Array
 from nkijit.host.attributes import attributes_of
 from nkijit.host.installed import SCALARS, is_constant_class
-from nkijit.passes.numerics.storage import is_plain
+from nkijit.passes.numerics.storage import STORAGE, is_plain
 from nkijit.tracing.dtype_names import as_dtype
 from nkijit.tracing.objects import NKIObject
 from nkijit.tracing.tensor import NkiTensor
+from nkijit.tracing.tracebacks import without_own_frames
 
 
 @dataclasses.dataclass(frozen=True, init=False)
@@ -33,6 +34,7 @@ class TensorSpec:
     shape: tuple[int, ...]
     dtype: str
 
+    @without_own_frames
     def __init__(self, shape: Sequence[int], dtype: Any):
         """Raises ValueError for an unknown data type or a shape that is not positive."""
         try:
@@ -42,9 +44,10 @@ class TensorSpec:
         if not dims or any(dim is None or dim < 1 for dim in dims):
             raise ValueError(f"expected positive dimensions, got {one_line(shape)}")
         sizes = cast("list[int]", dims)
-        _check_size(sizes)
+        name = as_dtype(dtype).name
+        _check_size(sizes, name)
         object.__setattr__(self, "shape", tuple(sizes))
-        object.__setattr__(self, "dtype", as_dtype(dtype).name)
+        object.__setattr__(self, "dtype", name)
 
     @staticmethod
     def is_meant(text: str) -> bool:
@@ -52,6 +55,7 @@ class TensorSpec:
         return _TEXT.fullmatch(text) is not None
 
     @classmethod
+    @without_own_frames
     def parse(cls, text: str) -> TensorSpec:
         """Return the tensor that a text describes: dimensions, a colon and a data type.
 
@@ -67,12 +71,14 @@ class TensorSpec:
         return f"{'x'.join(map(str, self.shape))}:{self.dtype}"
 
 
-def _check_size(dims: Sequence[int]) -> None:
+def _check_size(dims: Sequence[int], dtype: str) -> None:
     """Raise ValueError for a tensor that is too large for every memory."""
     if len(dims) > MAX_RANK:
         raise ValueError(f"a tensor has at most {MAX_RANK} dimensions")
-    if prod(dims) > MAX_ELEMENTS:
-        raise ValueError(f"the tensor has more than {MAX_ELEMENTS} elements")
+    if prod(dims) * STORAGE[dtype].itemsize > HBM_BYTES_MAX:
+        raise ValueError(
+            f"the tensor is larger than the HBM of every device, {HBM_BYTES_MAX // 2**30} GiB"
+        )
 
 
 _TEXT = re.compile(r"(?P<shape>[0-9]{1,18}(?:x[0-9]{1,18})*):(?P<dtype>.*)", re.DOTALL)
@@ -142,9 +148,11 @@ class _Mapping:
         if array.ndim == 0:
             return array[()]
         if array.size == 0:
-            raise ArgumentTypeError(
+            error = ArgumentTypeError(
                 f"argument '{name}' has shape {array.shape}; a tensor has at least one element"
             )
+            error.help = "call the kernel only if there is data: if x.size: kernel(x)"
+            raise error
         plain = is_plain(array.dtype)
         spec = _spec(array.shape, array.dtype) if plain else TensorSpec(array.shape, array.dtype)
         return self._replace(name, value, spec)

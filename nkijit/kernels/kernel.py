@@ -484,6 +484,7 @@ class Kernel(Generic[_P]):
         """Whether every error stops a call. Raises ValueError for a wrong `NKIJIT_STRICT`."""
         return is_strict(self._strict, default=not self._simulated)
 
+    @without_own_frames
     def with_options(self, options: Mapping[str, Any]) -> Self:
         """Return the same kernel with `options` added to `kernel.options`.
 
@@ -493,6 +494,7 @@ class Kernel(Generic[_P]):
             raise ArgumentTypeError(f"with_options expects a mapping, got {one_line(options)}")
         return self._changed(options={**self.options, **options})
 
+    @without_own_frames
     def with_backward(self, backward: Callable[..., Any]) -> Self:
         """Return the same kernel with a backward kernel, for gradients in PyTorch and JAX.
 
@@ -510,6 +512,7 @@ class Kernel(Generic[_P]):
             raise ArgumentTypeError(f"with_backward expects a kernel, got {one_line(backward)}")
         return self._changed(backward=backward)
 
+    @without_own_frames
     def with_schedule(self, schedule: Sequence[Any]) -> Self:
         """Return the same kernel with edges between named instructions.
 
@@ -568,6 +571,20 @@ class Kernel(Generic[_P]):
         except ArgumentTypeError as error:
             raise self._refused(error) from None
 
+    if not TYPE_CHECKING:  # type checkers would accept any name
+
+        def __getattr__(self, name: str) -> object:
+            if name.startswith("_") or not hasattr(self._TRACED, name):
+                raise AttributeError(
+                    f"{type(self).__name__!r} object has no attribute {name!r}",
+                    name=name,
+                    obj=self,
+                )
+            call = f"{self.__name__}.trace(…).{name}"
+            call += "(…)" if callable(getattr(self._TRACED, name)) else ""
+            error = AttributeError(f"{self._subject} has no {name!r} before it is traced: {call}")
+            raise error
+
     @property
     def _subject(self) -> str:
         """The text that names the kernel in findings: `kernel 'softmax'`."""
@@ -575,8 +592,8 @@ class Kernel(Generic[_P]):
 
     def _refused(self, error: ArgumentTypeError) -> Exception:
         """Return the exception with the finding for a value that cannot be a kernel argument."""
-        help = "pass an array of a data type of nl, or a value that is known while tracing"
-        finding = Diagnostic(ARGUMENT, str(error), self._subject, self._place_of_call(), help=help)
+        where = self._place_of_call()
+        finding = Diagnostic(ARGUMENT, str(error), self._subject, where, help=error.help)
         return error_with(error, [finding])
 
     def _place_of_call(self) -> tuple[Position, ...]:

@@ -31,6 +31,7 @@ from nkijit.passes.interpret.plan.plan import Plan
 from nkijit.passes.interpret.records.environment import strided
 from nkijit.passes.numerics.storage import STORAGE
 from nkijit.tracing.locations import frame_at, is_internal
+from nkijit.tracing.tracebacks import without_own_frames
 from nkijit.tracing.tracer import Tracer
 from nkijit.tracing.views import TensorView
 
@@ -121,6 +122,7 @@ def watch_values(tracer: Tracer, inputs: Sequence[Any]) -> None:
     tracer.values = Values(tracer, inputs)
 
 
+@without_own_frames
 def value_of(tile: Any) -> Array:
     """Return the current elements of a tile as an array.
 

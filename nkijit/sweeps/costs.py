@@ -25,6 +25,7 @@ from nkijit.passes.profile.profile import Profile
 from nkijit.passes.profile.simulate import SimulationError
 from nkijit.passes.profile.units import percent, range_text, time_text
 from nkijit.traced.kernel import TracedKernel
+from nkijit.tracing.tracebacks import without_own_frames
 
 MOST_LINES = 5
 """The number of critical-path lines that a cost lists."""
@@ -179,6 +180,7 @@ class Cost:
         return as_html(self._lines())
 
 
+@without_own_frames
 def cost(
     kernel: Kernel[...] | TracedKernel, /, *args: Any, schedule: str = "compiler", **kwargs: Any
 ) -> Cost:

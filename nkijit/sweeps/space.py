@@ -10,6 +10,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, cast
 
+from nkijit.dialects.python_values import one_line
 from nkijit.discovery.argument_text import ArgumentTextError, argument_of, with_tensors
 
 Point = dict[str, Any]
@@ -128,7 +129,10 @@ def space_of(space: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises:
         SpaceError: the space or an axis has no values.
+        TypeError: the space is not a mapping.
     """
+    if not isinstance(cast(Any, space), Mapping):
+        raise TypeError(f"expected a dictionary of lists of values, got {one_line(space)}")
     axes: dict[str, Any] = {}
     for name, values in space.items():
         if isinstance(values, str):

@@ -21,6 +21,7 @@ from nkijit.sweeps.pool import Run, Workers, workers_of
 from nkijit.sweeps.results import Measure, Variant, measures_of
 from nkijit.sweeps.space import Point, points_of, space_of
 from nkijit.sweeps.worker import Agreement
+from nkijit.tracing.tracebacks import without_own_frames
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from optuna.storages import BaseStorage
 
 
+@without_own_frames
 def sweep(
     kernel: Kernel[...],
     space: Mapping[str, Iterable[Any] | BaseDistribution],

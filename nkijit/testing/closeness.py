@@ -14,12 +14,14 @@ from nkijit.passes.diagnostics.tables import aligned
 from nkijit.passes.numerics.storage import dtype_of_array
 from nkijit.passes.values.rounding import DTypeLike, Tolerance, departs, rounding, tolerance
 from nkijit.tracing.target import resolve_target
+from nkijit.tracing.tracebacks import without_own_frames
 
 Array = npt.NDArray[Any]
 _MOST_ROWS = 8
 """The maximum number of rows in the table of the worst elements."""
 
 
+@without_own_frames
 def assert_close(
     actual: Any,
     reference: Any,
@@ -60,6 +62,7 @@ def assert_close(
     Raises:
         AssertionError: elements, shapes or containers differ. The message has the number of
             different elements, their positions, and the differences in units in the last place.
+        TypeError: an array has no numbers.
 
     Example:
 
@@ -73,6 +76,9 @@ def assert_close(
     allowed: dict[str, Tolerance] = {}
     failures: list[str] = []
     for name, one, other in parts:
+        for array in (one, other):
+            if array.dtype.kind in "OSUMm":
+                raise TypeError(f"{name}: expected an array of numbers, got one of {array.dtype}")
         stored = one.dtype if dtype is None else dtype
         key = str(stored)
         if key not in allowed:

@@ -13,8 +13,10 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.findings import Findings, render
 from nkijit.testing.kernels import Inputs, findings_of
 from nkijit.traced.kernel import TracedKernel
+from nkijit.tracing.tracebacks import without_own_frames
 
 
+@without_own_frames
 def assert_findings(
     kernel: TracedKernel | Kernel | Findings, *expected: str, inputs: Inputs | None = None
 ) -> None:
@@ -57,6 +59,7 @@ def assert_findings(
         raise AssertionError(_message(missing, surplus))
 
 
+@without_own_frames
 def assert_no_findings(
     kernel: TracedKernel | Kernel | Findings,
     *,

@@ -13,6 +13,7 @@ from nkijit.dialects.dtypes import DTYPES, Kind
 from nkijit.kernels.arguments import TensorSpec, map_tensors
 from nkijit.passes.numerics.storage import STORAGE
 from nkijit.traced.kernel import TracedKernel
+from nkijit.tracing.tracebacks import without_own_frames
 
 Array = npt.NDArray[Any]
 Spec = str | TensorSpec | tuple[Sequence[int], Any]
@@ -28,6 +29,7 @@ def random_inputs(
 def random_inputs(
     specs: Sequence[Spec] | TracedKernel, seed: int = 0, *, ranges: Mapping[int, Ends] | None = None
 ) -> list[Array]: ...
+@without_own_frames
 def random_inputs(
     specs: Mapping[str, Spec] | Sequence[Spec] | TracedKernel,
     seed: int = 0,

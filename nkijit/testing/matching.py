@@ -9,8 +9,10 @@ import textwrap
 from nkijit.kernels.kernel import Kernel
 from nkijit.testing.kernels import Inputs, traced_of
 from nkijit.traced.kernel import TracedKernel
+from nkijit.tracing.tracebacks import without_own_frames
 
 
+@without_own_frames
 def filecheck(
     what: object,
     checks: str,

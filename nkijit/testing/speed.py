@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 from nkijit.kernels.kernel import Kernel
 from nkijit.testing.kernels import Inputs, label_of, traced_of
 from nkijit.traced.kernel import TracedKernel
+from nkijit.tracing.tracebacks import without_own_frames
 
 if TYPE_CHECKING:
     from nkijit.passes.profile.profile import Profile
 
 
+@without_own_frames
 def assert_faster(
     new: TracedKernel | Kernel,
     old: TracedKernel | Kernel,

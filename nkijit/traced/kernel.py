@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
@@ -14,6 +14,7 @@ from xdsl.ir import Operation
 from nkijit.dialects.collection import without_collection
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
+from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.text import WarningGroup
 from nkijit.dialects.tiles import info_of
 from nkijit.frameworks.calls import Backward, DeferredCall
@@ -181,6 +182,7 @@ class TracedKernel:
         text = source_of([self.cores(schedule)], comments=comments, loops=loops)
         return self._shown("source", text)
 
+    @without_own_frames
     def cores(self, schedule: str = "author") -> Sequence[KernelOp]:
         """Return the IR of each core's program; schedule and errors are as for `programs`."""
         if Schedule(schedule) is Schedule.author:
@@ -204,6 +206,7 @@ class TracedKernel:
             self._found_by_passes = of_few_programs(found, self._launched, self._kernel)
         return self._found_by_passes
 
+    @without_own_frames
     @without_collection()
     def find(self, *passes: str) -> Findings:
         """Return the findings of the named passes (`verify-access`), errors first.
@@ -220,6 +223,7 @@ class TracedKernel:
         found = of_few_programs(found, self._launched, self._kernel)
         return shown(found, self._kernels, lambda rule: False)
 
+    @without_own_frames
     @without_collection()
     def defects(self, nki: str | None = None) -> Findings:
         """Return warnings about code that a release of NKI is known to get wrong or to refuse.
@@ -392,6 +396,7 @@ class TracedKernel:
         """
         return self._runs.plan(False)[0].backend
 
+    @without_own_frames
     @without_collection()
     def programs(
         self,
@@ -666,6 +671,8 @@ class TracedKernel:
         """
         from nkijit.passes.prove.proof import prove
 
+        if not isinstance(cast(Any, other), TracedKernel):
+            raise TypeError(f"expected a traced kernel, kernel.trace(x), got {one_line(other)}")
         self.verify()
         other.verify()
         return prove(self.cores(), other.cores(), level, trips)
@@ -721,6 +728,7 @@ def _prediction_options(
     return PredictionOptions.of(constants, strict, disable_dge, schedule)
 
 
+@without_own_frames
 def load(path: str | os.PathLike[str], kernel: str | None = None) -> TracedKernel:
     """Load a traced kernel from a `.mlir` file.
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterable, Sequence
+from dis import get_instructions
 from types import FrameType, ModuleType
 from typing import Any, cast
 
 import numpy as np
 
+from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.python import UNKNOWN_NAME
 from nkijit.dialects.spelling import did_you_mean
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
@@ -17,6 +19,7 @@ from nkijit.tracing.api_names import MODULES, ApiName, api_module_of
 from nkijit.tracing.dtype_words import word_of_nl
 from nkijit.tracing.hints import INSTRUCTION_HINT
 from nkijit.tracing.python_errors import reads_attribute
+from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracebacks import Raised
 
 
@@ -106,6 +109,10 @@ def _of_member(error: AttributeError, raised: Raised) -> tuple[str, str, str] | 
         return subject, message, ""
     kind = type(owner).__name__
     message = f"the object, of type {kind}, has no '{name}'"
+    parameter = _parameter(function.value, raised, owner)
+    if parameter and hasattr(NkiTensor, name) and not isinstance(owner, (list, tuple, dict)):
+        message = f"argument '{parameter}' is {_shown(owner)}, and not a tensor"
+        return subject, message, _help_for_argument(owner)
     if owner is None:
         help = "None is the result of a function that returns nothing, e.g. of nl.store"
         return subject, message.replace(f"the object, of type {kind},", "None"), help
@@ -134,6 +141,32 @@ def _help_for_list(name: str, numbers: Sequence[Any]) -> str:
     return (
         f"'{name}' is a list: pass an array, np.array({name}, np.{dtype}), or on the command line "
         f"-a {name}={spec}"
+    )
+
+
+def _parameter(node: ast.expr, raised: Raised, value: Any) -> str:
+    """Return the name of the parameter of the innermost function that a node reads.
+
+    The name is empty for other nodes, and for parameters to which the function assigns.
+    """
+    code, name = raised.code, ast.unparse(node)
+    parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    is_passed = name in parameters and raised.frame.f_locals.get(name) is value
+    assigned = {each.argval for each in get_instructions(code) if each.opname.startswith("STORE_")}
+    return name if is_passed and name not in assigned else ""
+
+
+def _shown(value: Any) -> str:
+    return "None" if value is None else f"{one_line(value)} ({type(value).__name__})"
+
+
+def _help_for_argument(value: Any) -> str:
+    """Return the help for a value in the place of a tensor among the arguments of a function."""
+    if isinstance(value, str) and value.endswith(".npy"):
+        return f"pass the array of the file: np.load({value!r})"
+    return (
+        "pass an array; a trace also takes a shape and a data type, "
+        'nkijit.TensorSpec((128, 512), "float32")'
     )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
 
 from nkijit.dialects.python_values import one_line
+from nkijit.dialects.spelling import counted
 from nkijit.dialects.tiles import TileInfo, info_of
 from nkijit.passes.interpret.plan.lending import Copied, Lent, Loan, Use, all_of_it, rows_in
 from nkijit.passes.interpret.records.environment import Array, Slots, strided
@@ -111,3 +112,9 @@ def _in_order(array: Array, use: Use) -> Array:
     rows = rows_in(array, use.touched)
     ordered[rows] = array[rows]
     return ordered
+
+
+def wrong_count(arguments: Sequence[Input], count: int) -> str:
+    """Return the message for a run with another number of inputs than the kernel has arguments."""
+    names = ", ".join(argument.name for argument in arguments) or "none"
+    return f"expected {counted(len(arguments), 'input')} ({names}), got {count}"

@@ -35,7 +35,7 @@ from nkijit.passes.interpret.backends.choice import (
     wanted,
 )
 from nkijit.passes.interpret.backends.numpy import bind
-from nkijit.passes.interpret.plan.inputs import Input
+from nkijit.passes.interpret.plan.inputs import Input, wrong_count
 from nkijit.passes.interpret.plan.lending import Lent, Loan, Use, all_of_it, uses_of
 from nkijit.passes.interpret.records.environment import (
     UNWRITTEN_INTEGER,
@@ -346,7 +346,7 @@ class Plan:
         if listener is not None:
             env[self.body.observer] = _Listening(self, listener)
         if len(inputs) != len(self.arguments):
-            raise InterpretationError(f"expected {len(self.arguments)} inputs, got {len(inputs)}")
+            raise InterpretationError(wrong_count(self.arguments, len(inputs)))
         shared: dict[int, Array] = {} if memory is None else memory
         for number, (array, argument) in enumerate(zip(inputs, self.arguments, strict=True)):
             if number not in shared:
@@ -555,7 +555,7 @@ def lend(
     """
     arguments = plans[0].arguments
     if len(inputs) != len(arguments):
-        raise InterpretationError(f"expected {len(arguments)} inputs, got {len(inputs)}")
+        raise InterpretationError(wrong_count(arguments, len(inputs)))
     memory: dict[int, Array] = {}
     lent: dict[int, Lent] = {}
 

@@ -77,7 +77,7 @@ def with_fields(given):
 
 # SHAPE: error: -a x: a tensor needs a data type, e.g. 4x8:float32
 # NAME: error: -a dtype: 'bfloat16' is not a value; did you mean nl.bfloat16, or the string?
-# MISSPELT: error: the kernel has no argument 'flga'; it has x, flag, dtype; did you mean 'flag'?
+# MISSPELT: error: {{.*}} has no argument 'flga'; it has x, flag, dtype; did you mean 'flag'?
 # RANDOM: error: -a x=random needs a shape: -a x=128x512:float32 is random data for `nkijit run`
 # OBJECT: error: -a x: {{.*}}arguments.py has no 'nothing'
 # FALSE: nki.kernel @kernel

@@ -25,7 +25,7 @@ import nkijit.language as nl
 # FOUND-NEXT: "severity": "error",
 # RAISED: "rule": "python-error",
 # RAISED: "subject": "ZeroDivisionError",
-# USAGE: error: the kernel has no argument 'y'; it has x
+# USAGE: error: {{.*}} has no argument 'y'; it has x
 
 
 @nki.jit

@@ -48,7 +48,7 @@ def wrong(x):
     return x
 
 
-# UNKNOWN: error: the kernel has no argument 'y'; it has x
+# UNKNOWN: error: {{.*}} has no argument 'y'; it has x
 @nkijit.example(y="128x512:float32")
 @nki.jit
 def unknown(x):

@@ -29,9 +29,9 @@
 # RUN: not nkijit run %s:scaled -i x=%s 2>&1 | filecheck --check-prefix=FORMAT %s
 # FORMAT: error: -i x={{.*}}run.py: cannot read {{.*}}run.py:
 # RUN: not nkijit run %s:scaled 2>&1 | filecheck --match-full-lines --check-prefix=INPUT %s
-# INPUT: error: argument 'x' is missing; the kernel has x, scale. Add -i x=x.npy if it is a tensor, -a x=2.0 if it is a value
+# INPUT: error: argument 'x' is missing; {{.*}} has x, scale. Add -i x=x.npy if it is a tensor, -a x=2.0 if it is a value
 # RUN: not nkijit run %s:scaled -i z=%t/x.npy 2>&1 | filecheck --match-full-lines --check-prefix=NAME %s
-# NAME: error: the kernel has no argument 'z'; it has x, scale
+# NAME: error: {{.*}} has no argument 'z'; it has x, scale
 # RUN: not nkijit run %s:scaled -i %t/x.npy -i %t/x.npy -i %t/x.npy 2>&1 | filecheck --match-full-lines --check-prefix=MANY %s
 # MANY: error: more inputs than the kernel has arguments
 # RUN: not nkijit run %s:scaled -i x=%t/x.npy -o %t/a.npy -o %t/b.npy 2>&1 | filecheck --match-full-lines --check-prefix=RESULTS %s

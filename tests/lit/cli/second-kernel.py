@@ -16,10 +16,36 @@
 # RUN: nkijit bisect %s:tiles --against %s:tiles -a x=128x512:float32 -b tile=256 | filecheck --check-prefix=BISECT %s
 # BISECT: nothing departs from another run of tiles
 
-# RUN: not nkijit diff %s:tiles %s:whole -a x=128x512:float32 2>&1 | filecheck --check-prefix=UNKNOWN %s
-# UNKNOWN: error: the kernel has no argument 'x'; it has data
+# Each kernel has those arguments of -a that are among its parameters, in every command that compares.
+# RUN: nkijit prove %s:tiles %s:plain -a x=128x512:float32 -a tile=256 | filecheck --check-prefix=PROVEN %s
+# RUN: nkijit prove %s:plain %s:tiles -a x=128x512:float32 -a tile=256 | filecheck --check-prefix=PROVEN %s
+# RUN: nkijit diff %s:tiles %s:plain -a x=128x512:float32 -a tile=256 | filecheck --check-prefix=PROVEN %s
+# PROVEN: equal for all inputs: bits
+# RUN: nkijit prove %s:tiles %s:plain -a x=128x512:float32 -a tile=256 --element "out[0, 0]" | filecheck --check-prefix=TERM %s
+# TERM-COUNT-2: out[0, 0]
+# RUN: nkijit profile %s:tiles --against %s:plain -a x=128x512:float32 -a tile=256 | filecheck --check-prefix=AGAINST %s
+# AGAINST: @tiles against @plain
+# AGAINST: instructions {{ *}}8 {{ *}}4
+# RUN: nkijit report %s:tiles --against %s:plain -a x=128x512:float32 -a tile=256 -o - | filecheck --check-prefix=PAGEOF %s
+# RUN: nkijit report %s:tiles --against %s:plain -a x=128x512:float32 -a tile=256 --record -o - | filecheck --check-prefix=PAGEOF %s
+# PAGEOF: plain
+# RUN: nkijit bisect %s:tiles --against %s:plain -a x=128x512:float32 -a tile=256 | filecheck --check-prefix=BISECTED %s
+# BISECTED: nothing departs from another run of plain
+
+# Of IR, -a has no effect; the Python file has to have the arguments.
+# RUN: nkijit trace %s:plain -a x=128x512:float32 -o %t.plain.mlir
+# RUN: nkijit prove %t.plain.mlir %s:tiles -a x=128x512:float32 -a tile=256 | filecheck --check-prefix=PROVEN %s
+# RUN: nkijit profile %t.plain.mlir --against %s:tiles -a x=128x512:float32 -a tile=256 | filecheck --check-prefix=SAVED %s
+# SAVED: @plain against @tiles
+
+# Errors name the kernel.
+# RUN: not nkijit diff %s:tiles %s:plain -a x=128x512:float32 -a tiel=256 2>&1 | filecheck --check-prefix=NEITHER %s
+# RUN: not nkijit profile %s:tiles --against %s:plain -a x=128x512:float32 -a tiel=256 2>&1 | filecheck --check-prefix=NEITHER %s
+# NEITHER: error: no kernel of the comparison has an argument 'tiel': {{.*}}second-kernel.py:tiles has x, tile; {{.*}}second-kernel.py:plain has x; did you mean 'tile'?
+# RUN: not nkijit diff %s:tiles %s:whole -a x=128x512:float32 2>&1 | filecheck --check-prefix=MISSING %s
+# MISSING: error: argument 'data' is missing; {{.*}}second-kernel.py:whole has data. Add
 # RUN: not nkijit diff %s:tiles %s:whole -a x=128x512:float32 -b dat=128x512:float32 2>&1 | filecheck --check-prefix=NEAR %s
-# NEAR: error: the kernel has no argument 'dat'; it has data; did you mean 'data'?
+# NEAR: error: {{.*}}second-kernel.py:whole has no argument 'dat'; it has data; did you mean 'data'?
 # RUN: not nkijit profile %s:tiles -a x=128x512:float32 -b tile=256 2>&1 | filecheck --check-prefix=ALONE %s
 # ALONE: error: -b needs --against
 # RUN: nkijit trace %s:whole -a data=128x512:float32 -o %t.mlir
@@ -38,6 +64,15 @@ def tiles(x, tile=128):
         t = nl.ndarray((128, tile), dtype=x.dtype, buffer=nl.sbuf)
         nisa.dma_copy(dst=t, src=x[:, start : start + tile])
         nisa.dma_copy(dst=out[:, start : start + tile], src=t)
+    return out
+
+
+@nki.jit
+def plain(x):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    t = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=t, src=x)
+    nisa.dma_copy(dst=out, src=t)
     return out
 
 

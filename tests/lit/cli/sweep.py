@@ -57,9 +57,9 @@
 # RUN: not nkijit sweep %s:tiled --space width=0 --space half=false --workers 1 | filecheck --check-prefix=NONE %s
 # NONE: sweep of @tiled: 1 variant, 0 valid
 # RUN: not nkijit sweep %s:tiled --space widht=128 2>&1 | filecheck --check-prefix=NAME %s
-# NAME: error: the kernel has no argument 'widht'; it has x, width, half
+# NAME: error: {{.*}} has no argument 'widht'; it has x, width, half
 # RUN: not nkijit sweep %s:tiled --space STEPS=128 2>&1 | filecheck --check-prefix=GLOBAL %s
-# GLOBAL: error: the kernel has no argument 'STEPS'; it has x, width, half. It is a global: make it an argument, def tiled(x, width, half, STEPS=2)
+# GLOBAL: error: {{.*}} has no argument 'STEPS'; it has x, width, half. It is a global: make it an argument, def tiled(x, width, half, STEPS=2)
 # RUN: not nkijit sweep %s:tiled --space width=128 2>&1 | filecheck --check-prefix=MISSING %s
 # MISSING: error: argument 'half' is missing; {{.*}} Add -a half=128x512:float32 if it is a tensor
 # RUN: not nkijit sweep %s:tiled --space width=128 --space half=true --objective speed 2>&1 | filecheck --check-prefix=OBJECTIVE %s

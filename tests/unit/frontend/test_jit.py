@@ -13,6 +13,7 @@ from collections import namedtuple
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -403,8 +404,46 @@ def test_arguments_that_are_no_tensors(value, message):
         scaled(value)
 
 
+@pytest.mark.parametrize(
+    ("value", "shown", "help"),
+    [
+        ("128x8:float32", "'128x8:float32' (str)", 'nkijit.TensorSpec((128, 512), "float32")'),
+        ("x.npy", "'x.npy' (str)", "pass the array of the file: np.load('x.npy')"),
+        (None, "None", "pass an array"),
+        (2.5, "2.5 (float)", "pass an array"),
+    ],
+)
+def test_values_in_the_place_of_tensors(value: Any, shown: str, help: str):
+    for call in (scaled, scaled.trace):
+        with pytest.raises(AttributeError) as found:
+            call(value)
+        assert f"argument 'x' is {shown}, and not a tensor" in str(found.value)
+        assert help in str(found.value)
+        assert "did you mean" not in str(found.value)
+
+
+def test_empty_arrays():
+    with pytest.raises(ArgumentTypeError, match="help: call the kernel only if there is data"):
+        scaled(np.ones((0, 8), np.float32))
+
+
+TRACED = [name for name in dir(TracedKernel) if not name.startswith("_")]
+
+
+@pytest.mark.parametrize("name", [name for name in TRACED if not hasattr(nki.Kernel, name)])
+def test_members_of_the_trace_that_a_kernel_is_asked_for(name: str):
+    with pytest.raises(AttributeError, match=rf"before it is traced: scaled\.trace\(…\)\.{name}"):
+        getattr(scaled, name)
+
+
+def test_members_that_neither_a_kernel_nor_its_trace_has():
+    with pytest.raises(AttributeError, match="'Kernel' object has no attribute 'profil'"):
+        scaled.profil  # noqa: B018  # pyright: ignore[reportAttributeAccessIssue]
+    assert not hasattr(scaled, "_nothing")
+
+
 def test_wrong_number_of_inputs_of_a_trace():
-    with pytest.raises(InterpretationError, match="expected 1 inputs, got 2"):
+    with pytest.raises(InterpretationError, match=r"expected 1 input \(x\), got 2"):
         scaled.trace(X).run(X, X)
     with pytest.raises(InterpretationError, match=r"expected shape \(128, 8\)"):
         scaled.trace(X).run(X[:64])

@@ -119,7 +119,7 @@ def test_problems_of_one_kernel_leave_the_others(tmp_path: Path):
 
 def test_an_example_that_does_not_fit(tmp_path: Path):
     found = problem(tmp_path, KERNEL.replace('example(x="128x32', 'example(y="128x32'))
-    assert "the kernel has no argument 'y'" in found.message
+    assert "has no argument 'y'" in found.message
     assert found.span.start.line == 11
 
 

@@ -421,8 +421,8 @@ def test_boolean_inputs() -> None:
 @pytest.mark.parametrize(
     ("inputs", "message"),
     [
-        ([], "expected 1 inputs, got 0"),
-        ([BASE, BASE], "expected 1 inputs, got 2"),
+        ([], r"expected 1 input \(a\), got 0"),
+        ([BASE, BASE], r"expected 1 input \(a\), got 2"),
         ([BASE[:, :3]], r"input 'a': expected shape \(4, 12\), got \(4, 3\)"),
         ([BASE.astype(np.int32)], "input 'a': expected float32, got an array of int32"),
     ],
