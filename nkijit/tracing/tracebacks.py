@@ -43,19 +43,23 @@ def without_own_frames(function: Callable[_P, _R]) -> Callable[_P, _R]:
     @functools.wraps(function)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         # Dynamo reads this code, and cannot read context variables.
-        if is_in_dynamo() or active_tracer() is not None:  # the outermost kernel's call does it
+        if is_in_dynamo():
             return function(*args, **kwargs)
         try:
             return function(*args, **kwargs)
         # A bare `raise` does not add this frame again.
         except NkiValidationError as error:
+            if active_tracer() is not None:  # the outermost kernel's call does it
+                raise
             own = any(found.rule.category == PYTHON_ERROR.category for found in error.diagnostics)
             error.__traceback__ = _without_inner_frames(error) if own else None
             raise
         except Exception as error:
             trace = error.__traceback__
-            alone = trace is not None and trace.tb_next is None  # the arguments do not match
-            error.__traceback__ = None if alone else _without_inner_frames(error)
+            if trace is not None and trace.tb_next is None:  # the arguments do not match
+                error.__traceback__ = None
+            elif active_tracer() is None:  # the outermost kernel's call does it
+                error.__traceback__ = _without_inner_frames(error)
             raise
 
     return call

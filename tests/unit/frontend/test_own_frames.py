@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import numpy as np
 import pytest
 
 import nkijit
@@ -101,3 +102,14 @@ def test_mistakes(call: Callable[[], Any]):
     with pytest.raises(Exception) as found:  # noqa: PT011
         call()
     assert own_frames(found.value) == []
+
+
+@pytest.mark.parametrize("call", [lambda: nkijit.jit(1, 2, 3), lambda: nkijit.simulate()])
+def test_arguments_that_do_not_match_inside_a_kernel(call: Callable[[], Any]):
+    @nkijit.jit
+    def kernel(x):
+        call()
+
+    with pytest.raises(nkijit.NkiValidationError) as caught:
+        kernel.trace(np.zeros((128, 8), np.float32))
+    assert [found.rule.id for found in caught.value.diagnostics] == ["call-arguments"]
