@@ -36,7 +36,7 @@ def hint_for(value: Any, expected: str) -> str:
         return "pass a tile, e.g. what nl.load or nl.ndarray returns"
     if value is None:
         return "None stands for no value here: leave the argument out, or pass what is expected"
-    if "integers" in expected and isinstance(value, tuple) and not cast("tuple[Any, ...]", value):
+    if "integers" in expected and repr(value) == "()":
         return (
             "write a shape with dimensions, e.g. (1, 1); an array without dimensions is a number: "
             "pass np.reshape(array, (1, 1))"

@@ -47,10 +47,10 @@ _NAMES = {
 BASES = {
     basis.name: basis
     for basis in (
-        Basis("tensor-bound", 0.17, 51),
-        Basis("engine-bound", 0.18, 26),
-        Basis("dma-bound", 0.24, 30),
-        Basis("latency-bound", 0.19, 14),
+        Basis("tensor-bound", 0.17, 54),
+        Basis("engine-bound", 0.15, 29),
+        Basis("dma-bound", 0.24, 36),
+        Basis("latency-bound", 0.20, 16),
     )
 }
 """The bases by name."""
