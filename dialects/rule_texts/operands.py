@@ -10,8 +10,7 @@ ARGUMENT = rule(
     "argument",
     "operator",
     "An argument has the kind of value that the instruction's signature names.",
-    "pass what the message names as expected; nkijit explain nisa.activation (or another "
-    "instruction) lists what each argument takes",
+    "pass a value that the argument accepts, as the message describes",
     ISA,
 )
 VIEW = rule(

@@ -16,8 +16,7 @@ CALL_ARGUMENTS = rule(
     "call-arguments",
     "python",
     "A call passes the arguments that the signature of the function names, each of them once.",
-    "pass the arguments of the signature; nkijit explain nisa.activation (or another name) "
-    "describes each",
+    "pass the arguments of the signature, each of them once",
     "NKI API reference",
 )
 MIXED_APIS = rule(

@@ -27,7 +27,7 @@ from nkijit.dialects.python_values import as_float, as_index, described, one_lin
 from nkijit.dialects.rule_texts.access import FROZEN_REGISTER
 from nkijit.dialects.rule_texts.operands import ARGUMENT, CONSTANT_RANGE, EMPTY_OPERAND, EMPTY_SLICE
 from nkijit.dialects.rule_texts.portability import PORTABLE_NUMBER
-from nkijit.tracing.hints import hint_for
+from nkijit.tracing.hints import explained, hint_for
 from nkijit.tracing.locations import author_frame
 from nkijit.tracing.operator_hints import operator_texts
 from nkijit.tracing.registers import VirtualRegister, register_value
@@ -302,7 +302,7 @@ def _reject(
     tracer: Tracer, op_class: type[NisaOp], argument: str, error: ArgumentError, hint: str
 ) -> NkiInstruction:
     tracer.check_called()
-    hint = hint or f"`nkijit explain {op_class.name}` lists what each argument takes"
+    hint = hint or explained(op_class.name)
     tracer.record(ARGUMENT, op_class.name, f"'{argument}': {error}", hint)
     return NkiInstruction(None)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, cast
 
+import numpy as np
+
 from nkijit.dialects.dtypes import DTYPES
 from nkijit.dialects.operators import OPERATORS
 from nkijit.dialects.other_names import COMPOSED, member_meant, operator_meant
@@ -32,6 +34,13 @@ def hint_for(value: Any, expected: str) -> str:
         return INSTRUCTION_HINT
     if value is None and wants_tile:
         return "pass a tile, e.g. what nl.load or nl.ndarray returns"
+    if value is None:
+        return "None stands for no value here: leave the argument out, or pass what is expected"
+    if "integers" in expected and _is_empty(value):
+        return (
+            "write a shape with dimensions, e.g. (1, 1); an array without dimensions is a number: "
+            "pass np.reshape(array, (1, 1))"
+        )
     if is_tensor and "register" in expected:
         return f"load the number into a register, {register_of(value)}, and pass r"
     if is_tensor and "operator" not in expected and not wants_tile:
@@ -53,7 +62,7 @@ def hint_for(value: Any, expected: str) -> str:
             "pass the array to the kernel as an argument, or make it a constant with "
             "nl.shared_constant and load that"
         )
-    if wants_tile and isinstance(value, (int, float)):
+    if wants_tile and isinstance(value, (int, float, np.number)):
         return (
             "fill a tile with the number, e.g. nl.full(shape, value, dtype, buffer=nl.sbuf), or "
             "use what takes numbers: nisa.tensor_scalar, nl.add and its like"
@@ -82,6 +91,17 @@ def hint_for(value: Any, expected: str) -> str:
     return ""
 
 
+def help_for(call: str, value: Any, expected: str) -> str:
+    """Return the advice of `hint_for`, or else the command that explains the called function."""
+    return hint_for(value, expected) or explained(call)
+
+
+def explained(call: str) -> str:
+    """Return advice to explain a function of the API; empty for the name of something else."""
+    known = call.partition(".")[0] in ("nl", "nisa", "ncc")
+    return f"`nkijit explain {call}` lists what each argument takes" if known else ""
+
+
 def register_of(tile: Any) -> str:
     """Return the statements that load an element of a tile into a register."""
     name = tile.name or "tile"
@@ -94,6 +114,10 @@ def near(word: str, known: Collection[str]) -> str:
     if word in known:
         return word
     return did_you_mean(word, known).partition("'")[2].partition("'")[0]
+
+
+def _is_empty(value: Any) -> bool:
+    return isinstance(value, tuple) and not value
 
 
 def _has_float(value: Any) -> bool:

@@ -8,13 +8,8 @@ from math import prod
 from types import FrameType
 from typing import Any
 
-from xdsl.dialects.scf import ForOp
-from xdsl.ir import Block
-
-from nkijit.dialects.declare.operation import scalar_constant
-from nkijit.dialects.nki.loops import bounds_of
 from nkijit.tracing.locations import enclosing
-from nkijit.tracing.registers import VirtualRegister
+from nkijit.tracing.registers import VirtualRegister, constant_bounds
 from nkijit.tracing.tensor import NkiTensor
 
 _HELP = (
@@ -31,7 +26,7 @@ def help_for(register: Any, node: ast.AST | None, frame: FrameType) -> str:
         node: the expression.
         frame: the frame with the variables of the expression.
     """
-    bounds = _bounds(register)
+    bounds = constant_bounds(register) if isinstance(register, VirtualRegister) else None
     if bounds is None or node is None:
         return _HELP
     numbers = f"loop with {_range(*bounds)}, whose numbers are known while tracing"
@@ -39,18 +34,6 @@ def help_for(register: Any, node: ast.AST | None, frame: FrameType) -> str:
         return f"move the work of the first iteration before the loop; or {numbers}"
     offset = _offset(register, node, frame, bounds)
     return f"{offset or numbers}; {f'or {numbers}' if offset else _HELP}"
-
-
-def _bounds(register: Any) -> tuple[int, int, int] | None:
-    """Return start, stop and step of the loop that counts in a register; None if not known."""
-    block = register.ssa.owner if isinstance(register, VirtualRegister) else None
-    loop = block.parent_op() if isinstance(block, Block) else None
-    if not isinstance(loop, ForOp):
-        return None
-    start, stop, step = [scalar_constant(bound) for bound in bounds_of(loop)]
-    if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int):
-        return start, stop, step
-    return None
 
 
 def _range(start: int, stop: int, step: int) -> str:

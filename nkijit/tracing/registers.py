@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from xdsl.dialects import arith
-from xdsl.dialects.scf import ConditionOp, WhileOp, YieldOp
+from xdsl.dialects.scf import ConditionOp, ForOp, WhileOp, YieldOp
 from xdsl.ir import Block, Region, SSAValue
 
+from nkijit.dialects.declare.operation import scalar_constant
 from nkijit.dialects.declare.properties import is_int32
+from nkijit.dialects.nki.loops import bounds_of
 from nkijit.dialects.python_values import as_index
 from nkijit.dialects.rule_texts.access import LOOP_CONDITION, LOOP_LEFT
 from nkijit.dialects.rule_texts.operands import ARGUMENT
@@ -84,10 +86,36 @@ def register_value(register: VirtualRegister) -> SSAValue:
     """Return a register's SSA value; an induction variable is valid only inside its loop."""
     owner = register.ssa.owner
     if register.frozen and not (isinstance(owner, Block) and register.tracer.is_inside(owner)):
+        name = register.ssa.name_hint
         register.tracer.fail(
-            ARGUMENT, "register", "the induction variable is used outside the body of its loop"
+            ARGUMENT,
+            f"register '{name}'" if name else "register",
+            "the induction variable is used outside the body of its loop",
+            _help_after(register),
         )
     return register.ssa
+
+
+def _help_after(register: VirtualRegister) -> str:
+    """Return the help for a use of an induction variable outside the body of its loop."""
+    help = "move the line into the body of the loop"
+    bounds = constant_bounds(register)
+    numbers = range(0) if bounds is None or bounds[2] == 0 else range(*bounds)
+    if not numbers:
+        return help
+    return f"{help}; the number of the last iteration is {numbers[-1]}, which is known: write that"
+
+
+def constant_bounds(register: VirtualRegister) -> tuple[int, int, int] | None:
+    """Return start, stop and step of the loop that counts in a register; None if not known."""
+    block = register.ssa.owner
+    loop = block.parent_op() if isinstance(block, Block) else None
+    if not isinstance(loop, ForOp):
+        return None
+    start, stop, step = [scalar_constant(bound) for bound in bounds_of(loop)]
+    if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int):
+        return start, stop, step
+    return None
 
 
 def read_register(register: VirtualRegister) -> SSAValue:

@@ -58,7 +58,7 @@ from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.places import Position, positions
 from nkijit.tracing.api_names import ApiName
 from nkijit.tracing.dtype_names import CLASSIC
-from nkijit.tracing.hints import hint_for
+from nkijit.tracing.hints import help_for
 from nkijit.tracing.locations import (
     CallSites,
     Sites,
@@ -590,7 +590,7 @@ class Tracer:
         """End the trace at an argument of an unexpected type."""
         self.check_called()
         message = f"'{name}': expected {expected}, got {one_line(value)}"
-        self.fail(ARGUMENT, call, message, hint_for(value, expected))
+        self.fail(ARGUMENT, call, message, help_for(call, value, expected))
 
 
 def number_attr(number: int | float) -> Any:

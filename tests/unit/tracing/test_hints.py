@@ -56,6 +56,10 @@ def found(body):
         (lambda t: nisa.tensor_copy(t, np.ones((128, 64))), "nl.shared_constant"),
         (lambda t: nisa.memset(t, t), "known on the device only"),
         (lambda t: nl.exp(np.ones((128, 64))), "nl.shared_constant"),
+        (lambda t: nl.ndarray((), nl.float32), "pass np.reshape(array, (1, 1))"),
+        (lambda t: nl.load(np.float32(3)), "fill a tile with the number"),
+        (lambda t: nl.ndarray((128, None), nl.float32), "nkijit explain nl.ndarray"),
+        (lambda t: nl.ndarray(None, nl.float32), "leave the argument out"),
         (lambda t: nl.ndarray((128, 64 / 2), nl.float32), "divide sizes with //"),
         (lambda t: nl.ndarray((128, 64), "flaot32"), "write nl.float32"),
         (lambda t: nl.ndarray((128, 64), nl.float32, buffer="sbfu"), "write nl.sbuf"),
@@ -91,3 +95,33 @@ def test_modules_are_no_names_that_were_meant():
         _ = nl.buffer
     with pytest.raises(AttributeError, match=r"nl\.tile_size has no 'pmaxx'; did you mean 'pmax'"):
         _ = nl.tile_size.pmaxx
+
+
+def ended(count):
+    """The induction variable of a loop that has ended, and the tensor that it indexes."""
+    tensor = nl.ndarray((9, 128, 64), nl.float32, buffer=nl.shared_hbm)
+    for i in nl.dynamic_range(*count):
+        nl.load(tensor[i])
+    return tensor, i
+
+
+@pytest.mark.parametrize(
+    ("count", "last"), [((4,), "iteration is 3,"), ((1, 8, 3), "iteration is 7,"), ((0,), "")]
+)
+def test_an_induction_variable_after_its_loop(count, last):
+    def body(t):
+        tensor, i = ended(count)
+        nl.store(tensor[i], t)
+
+    finding = found(body)
+    assert finding.subject == "register 'i'"
+    assert finding.help.startswith("move the line into the body of the loop")
+    assert last in finding.help
+
+
+def test_an_induction_variable_of_a_loop_with_unknown_bounds():
+    def body(t):
+        tensor, i = ended((nisa.register_alloc(3),))
+        nl.store(tensor[i], t)
+
+    assert found(body).help == "move the line into the body of the loop"
