@@ -36,7 +36,7 @@ def hint_for(value: Any, expected: str) -> str:
         return "pass a tile, e.g. what nl.load or nl.ndarray returns"
     if value is None:
         return "None stands for no value here: leave the argument out, or pass what is expected"
-    if "integers" in expected and repr(value) == "()":
+    if "integers" in expected and _is_empty(value):
         return (
             "write a shape with dimensions, e.g. (1, 1); an array without dimensions is a number: "
             "pass np.reshape(array, (1, 1))"
@@ -114,6 +114,10 @@ def near(word: str, known: Collection[str]) -> str:
     if word in known:
         return word
     return did_you_mean(word, known).partition("'")[2].partition("'")[0]
+
+
+def _is_empty(value: Any) -> bool:
+    return isinstance(value, tuple) and not value
 
 
 def _has_float(value: Any) -> bool:

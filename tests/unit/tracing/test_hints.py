@@ -97,10 +97,12 @@ def test_modules_are_no_names_that_were_meant():
         _ = nl.tile_size.pmaxx
 
 
-def loop(count):
+def ended(count):
+    """The induction variable of a loop that has ended, and the tensor that it indexes."""
+    tensor = nl.ndarray((9, 128, 64), nl.float32, buffer=nl.shared_hbm)
     for i in nl.dynamic_range(*count):
-        nl.load(nl.ndarray((9, 128, 64), nl.float32, buffer=nl.shared_hbm)[i])
-    return i
+        nl.load(tensor[i])
+    return tensor, i
 
 
 @pytest.mark.parametrize(
@@ -108,7 +110,8 @@ def loop(count):
 )
 def test_an_induction_variable_after_its_loop(count, last):
     def body(t):
-        nl.store(nl.ndarray((9, 128, 64), nl.float32, buffer=nl.shared_hbm)[loop(count)], t)
+        tensor, i = ended(count)
+        nl.store(tensor[i], t)
 
     finding = found(body)
     assert finding.subject == "register 'i'"
@@ -118,8 +121,7 @@ def test_an_induction_variable_after_its_loop(count, last):
 
 def test_an_induction_variable_of_a_loop_with_unknown_bounds():
     def body(t):
-        register = nisa.register_alloc(3)
-        after = loop((register,))
-        nl.store(nl.ndarray((9, 128, 64), nl.float32, buffer=nl.shared_hbm)[after], t)
+        tensor, i = ended((nisa.register_alloc(3),))
+        nl.store(tensor[i], t)
 
     assert found(body).help == "move the line into the body of the loop"
