@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from nkijit.dialects.spelling import counted
 from nkijit.discovery.argument_text import RANDOM, Random
 from nkijit.discovery.errors import UsageError
 from nkijit.discovery.selection import Chosen, checked
@@ -78,7 +79,8 @@ def arrays_in_order(arrays: dict[str, Input], names: Sequence[str]) -> list[Inpu
         else:
             raise UsageError(f"input '{name}' is missing: -i {name}=FILE.npy, or -i {name}=random")
     if unnamed:
-        raise UsageError(f"{len(unnamed)} inputs too many; the kernel has {', '.join(names)}")
+        extra = counted(len(unnamed), "input")
+        raise UsageError(f"{extra} too many; the kernel has {', '.join(names)}")
     return result
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from nkijit.cli.values import Call
+from nkijit.dialects.spelling import counted
 from nkijit.host.terminal import waiting
 
 
@@ -14,7 +15,7 @@ def tell_first_nan(call: Call, strict: bool | None) -> None:
     with waiting("reading the values"):
         found = record.first()
     if found is None:
-        print(f"no NaN or infinity in the results of {len(record):,} instructions")
+        print(f"no NaN or infinity in the results of {counted(len(record), 'instruction')}")
         return
     print(found)
     raise typer.Exit(1)

@@ -10,6 +10,7 @@ import typer
 from nkijit.cli.options import WRITTEN, Output
 from nkijit.cli.reports import Model
 from nkijit.cli.selection import Selection
+from nkijit.dialects.spelling import counted
 from nkijit.discovery.errors import UsageError
 from nkijit.host.output_files import write_text
 from nkijit.host.terminal import progress_bar
@@ -91,7 +92,7 @@ def optimize(
             raise UsageError(f"--resume {resume}: {error}") from None
         if explain is not None and not 1 <= explain <= len(found.result.steps):
             count = len(found.result.steps)
-            raise UsageError(f"--explain {explain}: the search found {count} steps")
+            raise UsageError(f"--explain {explain}: the search found {counted(count, 'step')}")
     if output is not None:
         write_text(output, found.source())
     shown = Output()

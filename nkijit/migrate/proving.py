@@ -17,6 +17,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from nkijit.dialects.spelling import counted
 from nkijit.kernels.arguments import TensorSpec
 from nkijit.kernels.kernel import Kernel
 from nkijit.passes.diagnostics.errors import NkiValidationError
@@ -196,7 +197,7 @@ def _where(a: Any, b: Any) -> str:
     if not len(differ):
         return "the sign of a zero"
     at = tuple(int(i) for i in differ[0])
-    return f"{len(differ)} elements, the first at {at}: {two[at]:g}, it was {one[at]:g}"
+    return f"{counted(len(differ), 'element')}, the first at {at}: {two[at]:g}, it was {one[at]:g}"
 
 
 def prove(old: TracedKernel, new: Kernel, arguments: Mapping[str, Any]) -> bool:

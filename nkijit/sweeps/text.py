@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nkijit.dialects.rule_texts.python import PYTHON_ERROR
+from nkijit.dialects.spelling import counted
 from nkijit.passes.diagnostics.styled import printable
 from nkijit.passes.diagnostics.tables import aligned
 from nkijit.passes.profile.units import bytes_text, percent, times_text
@@ -27,9 +28,8 @@ def text_of(sweep: Results) -> str:
 def summary_of(sweep: Results) -> list[str]:
     """Return lines of text: the numbers of variants by result, and the best variant."""
     count, valid = len(sweep.variants), sum(v.is_valid for v in sweep.variants)
-    plural = "" if count == 1 else "s"
-    trials = "" if sweep.trials is None else f"{sweep.trials:,} trials of "
-    lines = [f"sweep of @{sweep.kernel}: {trials}{count:,} variant{plural}, {valid:,} valid"]
+    trials = "" if sweep.trials is None else f"{counted(sweep.trials, 'trial')} of "
+    lines = [f"sweep of @{sweep.kernel}: {trials}{counted(count, 'variant')}, {valid:,} valid"]
     best = sweep.best
     if best is None:
         return lines

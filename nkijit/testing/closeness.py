@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from nkijit.dialects.spelling import counted
 from nkijit.frameworks.arrays import framework_of
 from nkijit.passes.diagnostics.tables import aligned
 from nkijit.passes.numerics.storage import dtype_of_array
@@ -109,7 +110,8 @@ def _parts(name: str, actual: Any, reference: Any) -> list[tuple[str, Array, Arr
     if isinstance(actual, (tuple, list)) and isinstance(reference, (tuple, list)):
         items, others = cast("Sequence[Any]", actual), cast("Sequence[Any]", reference)
         if len(items) != len(others):
-            raise AssertionError(f"{name} has {len(items)} parts, the reference {len(others)}")
+            parts = counted(len(items), "part")
+            raise AssertionError(f"{name} has {parts}, the reference {len(others)}")
         return [
             part
             for place, pair in enumerate(zip(items, others, strict=True))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from nkijit.dialects.spelling import counted
 from nkijit.passes.diagnostics.plain import plain
 from nkijit.passes.diagnostics.shown import ShownAsText
 from nkijit.passes.optimize.search import Search
@@ -119,7 +120,7 @@ class Optimized(ShownAsText):
     def lines(self) -> Iterator[str]:
         """Yield the lines of the summary."""
         count = len(self.steps)
-        steps = f"{count} step{'' if count == 1 else 's'}"
+        steps = counted(count, "step")
         yield (
             f"@{self.kernel} for {self.target}: "
             f"{times_text(self.before.time, self.after.time)} (-{percent(self.gain)}), {steps}"
@@ -129,6 +130,7 @@ class Optimized(ShownAsText):
             f"  predicted, not measured: {range_text(after.time, after.low, after.high)}, "
             f"before {range_text(self.before.time, self.before.low, self.before.high)}"
         )
+        yield "  ranges: constants of the model vary; `nkijit profile` has those of published times"
         if self.steps:
             allowed = f"allowed: {self.allowed.value}"
             yield f"  equivalent to the original at level {self.level.value}; {allowed}"
@@ -143,7 +145,7 @@ class Optimized(ShownAsText):
     def _effort(self) -> str:
         left = "nothing is left to try" if self.is_complete else "the budget is spent"
         refuted = f", {self.refuted} not proven" if self.refuted else ""
-        return f"{self.tried} experiments{refuted}; {left}"
+        return f"{counted(self.tried, 'experiment')}{refuted}; {left}"
 
     def to_json(self) -> str:
         """Return everything as JSON text, which `--resume` reads."""

@@ -9,6 +9,7 @@ import json
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 
+from nkijit.dialects.spelling import counted
 from nkijit.passes.diagnostics.plain import plain
 from nkijit.passes.diagnostics.shown import html_of_text
 from nkijit.passes.profile.collect import figures_of
@@ -35,8 +36,8 @@ class Profile(Figures):
         return range_of(self, self.timeline)
 
     def __repr__(self) -> str:
-        counted = f"{time_text(self.time)}, {self.instructions:,} instructions"
-        return f"<profile of @{self.kernel} for {self.target}: {counted}>"
+        size = f"{time_text(self.time)}, {counted(self.instructions, 'instruction')}"
+        return f"<profile of @{self.kernel} for {self.target}: {size}>"
 
     def svg(self) -> str:
         """Return the timeline as a self-contained SVG picture, with a row for each queue."""

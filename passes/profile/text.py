@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from nkijit.dialects.spelling import counted
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.tables import aligned
 from nkijit.passes.profile.extremes import Range
@@ -48,12 +49,11 @@ def place_text(place: Position | None) -> str:
 def _head(profile: Figures, ends: Range, author: float | None) -> list[str]:
     cores = len(profile.memory)
     on = f" on {cores} cores" if cores > 1 else ""
-    plural = "" if profile.instructions == 1 else "s"
     lines = [str(profile.passed_over)] if profile.passed_over else []
     lines += [
         f"profile of @{profile.kernel} for {profile.target}{on}: "
         f"{range_text(profile.time, ends.low, ends.high)}, "
-        f"{profile.instructions:,} instruction{plural}",
+        f"{counted(profile.instructions, 'instruction')}",
         "  predicted, not measured; starting and ending a kernel takes about "
         f"{time_text(profile.launch)} more",
     ]
@@ -126,10 +126,14 @@ def _bounds(profile: Figures) -> list[str]:
             f"  {flops_text(roof.achieved)} of {flops_text(roof.peak)}: "
             f"MFU {percent(profile.mfu)}, {percent(profile.mfu_active)} of the Tensor Engine's "
             "busy time",
-            f"  {roof.intensity:.1f} flops for each byte of HBM: {roof.bound}-bound, "
-            f"at most {flops_text(roof.attainable)}",
+            f"  {roof.intensity:.1f} flops for each byte of HBM allow at most "
+            f"{flops_text(roof.attainable)}, a limit of {_LIMITS[roof.bound]}",
         ]
     return lines
+
+
+_LIMITS = {"compute": "the Tensor Engine", "memory": "the bandwidth of HBM"}
+"""The hardware that sets the maximum speed at a kernel's intensity, by `Roofline.bound`."""
 
 
 def _dma(profile: Figures) -> list[str]:

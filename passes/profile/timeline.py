@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
+from nkijit.dialects.spelling import counted
 from nkijit.passes.diagnostics.fields import ShownFields
 from nkijit.passes.lower.program import EngineInstruction, Loop, Program, Wait
 from nkijit.passes.profile.iterations import LoopCount
@@ -101,7 +102,7 @@ class Timeline:
     """The limit of simulated instructions; None for the default."""
 
     def __repr__(self) -> str:
-        return f"<timeline: {len(self.events):,} instructions, {self.total:,.0f} ns>"
+        return f"<timeline: {counted(len(self.events), 'instruction')}, {self.total:,.0f} ns>"
 
     @property
     def total(self) -> float:

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from nkijit.dialects.collection import without_collection
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
+from nkijit.dialects.spelling import counted
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.plain import plain
@@ -34,14 +35,14 @@ class Unproven:
     """The reason why the results of a kernel have no terms."""
 
     kernel: str
-    """`old` or `new`."""
+    """`old` or `new`; empty if the reason is about both kernels."""
     reason: str
     place: Position | None
     """The line of the operation without a term; None for a kernel as a whole."""
 
     def __str__(self) -> str:
         at = "" if self.place is None else f"{self.place.line_text}: "
-        return f"{at}{self.reason} ({self.kernel})"
+        return f"{at}{self.reason}" + (f" ({self.kernel})" if self.kernel else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +162,7 @@ def compared(old: Side, new: Side, last: Level) -> Proof:
     """Compare the results of two kernels as `prove` does, at all levels up to `last`."""
     mismatch = _mismatch(old.kernels[0], new.kernels[0])
     if mismatch is not None:
-        return Proof(None, last, unproven=Unproven("new", mismatch, None))
+        return Proof(None, last, unproven=Unproven("", mismatch, None))
     difference: Difference | None = None
     for each in Level:
         if not each.implies(last):
@@ -208,14 +209,12 @@ def _mismatch(old: KernelOp, new: KernelOp) -> str | None:
         ("results", old.return_op.values, new.return_op.values),
     ):
         if len(olds) != len(news):
-            return f"it has {len(news)} {word}, the old kernel has {len(olds)}"
+            return f"the old kernel has {counted(len(olds), word[:-1])}, the new one {len(news)}"
         for number, pair in enumerate(zip(olds, news, strict=True)):
             before, after = map(info_of, pair)
             if (before.shape, before.dtype) != (after.shape, after.dtype):
-                return (
-                    f"{word[:-1]} {number} is {after.dtype.name} {after.shape}, in the old kernel "
-                    f"{before.dtype.name} {before.shape}"
-                )
+                one, two = (f"{each.dtype.name} {each.shape}" for each in (before, after))
+                return f"{word[:-1]} {number} is {one} in the old kernel, {two} in the new one"
     return None
 
 
