@@ -79,9 +79,8 @@ def arrays_in_order(arrays: dict[str, Input], names: Sequence[str]) -> list[Inpu
         else:
             raise UsageError(f"input '{name}' is missing: -i {name}=FILE.npy, or -i {name}=random")
     if unnamed:
-        raise UsageError(
-            f"{counted(len(unnamed), 'input')} too many; the kernel has {', '.join(names)}"
-        )
+        extra = counted(len(unnamed), "input")
+        raise UsageError(f"{extra} too many; the kernel has {', '.join(names)}")
     return result
 
 

@@ -16,6 +16,7 @@ from nkijit.cli.finding import tell_first_nan
 from nkijit.cli.options import WRITTEN, Strict
 from nkijit.cli.selection import Selection
 from nkijit.cli.values import Call, Inputs, Seed
+from nkijit.dialects.spelling import counted
 from nkijit.discovery.errors import UsageError
 from nkijit.host.terminal import waiting
 from nkijit.traced.kernel import TracedKernel
@@ -84,4 +85,5 @@ def _check_outputs(traced: TracedKernel, outputs: list[Path] | None) -> None:
     """Check the number of output files, before a run that may take long."""
     results = len(traced.result_types)
     if outputs and len(outputs) != results:
-        raise UsageError(f"the kernel has {results} results, -o is given {len(outputs)} times")
+        given = counted(len(outputs), "time")
+        raise UsageError(f"the kernel has {counted(results, 'result')}, -o is given {given}")

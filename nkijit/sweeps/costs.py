@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from nkijit.dialects.collection import without_collection
 from nkijit.dialects.rule_texts.text import WarningGroup
+from nkijit.dialects.spelling import counted
 from nkijit.discovery.argument_text import with_tensors
 from nkijit.discovery.errors import failure_of
 from nkijit.kernels.kernel import Kernel
@@ -169,9 +170,9 @@ class Cost:
     def _headline(self) -> str:
         head = f"@{self.kernel} for {self.target}"
         if self.time is None:
-            errors = f"{self.errors} error{'' if self.errors == 1 else 's'}"
+            errors = counted(self.errors, "error")
             return f"{head}: no time, " + (errors if self.errors else "it cannot be predicted")
-        return f"{head}: {self.time}, {self.instructions:,} instructions"
+        return f"{head}: {self.time}, {counted(self.instructions or 0, 'instruction')}"
 
     def __str__(self) -> str:
         return as_text(self._lines())

@@ -110,9 +110,8 @@ def _parts(name: str, actual: Any, reference: Any) -> list[tuple[str, Array, Arr
     if isinstance(actual, (tuple, list)) and isinstance(reference, (tuple, list)):
         items, others = cast("Sequence[Any]", actual), cast("Sequence[Any]", reference)
         if len(items) != len(others):
-            raise AssertionError(
-                f"{name} has {counted(len(items), 'part')}, the reference {len(others)}"
-            )
+            parts = counted(len(items), "part")
+            raise AssertionError(f"{name} has {parts}, the reference {len(others)}")
         return [
             part
             for place, pair in enumerate(zip(items, others, strict=True))

@@ -37,6 +37,7 @@ from nkijit.dialects.engine.queues import Queue
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.spelling import counted
 from nkijit.passes.analysis.writes.liveness import Liveness
 from nkijit.passes.diagnostics.fields import ShownFields
 from nkijit.passes.diagnostics.passed_over import PassedOver
@@ -214,7 +215,8 @@ class Program:
     """The errors of the kernel that were ignored for lowering."""
 
     def __repr__(self) -> str:
-        counts = f"{len(self.instructions):,} instructions in {len(self.queues)} queues"
+        instructions = counted(len(self.instructions), "instruction")
+        counts = f"{instructions} in {counted(len(self.queues), 'queue')}"
         return f"<program of @{self.kernel.sym_name.data} for {self.target.platform}: {counts}>"
 
     def items(self, queue: Queue) -> Iterator[Item]:

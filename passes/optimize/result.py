@@ -130,7 +130,7 @@ class Optimized(ShownAsText):
             f"  predicted, not measured: {range_text(after.time, after.low, after.high)}, "
             f"before {range_text(self.before.time, self.before.low, self.before.high)}"
         )
-        yield "  ranges: of the model's constants; `nkijit profile` has those of measured times"
+        yield "  ranges: constants of the model vary; `nkijit profile` has those of published times"
         if self.steps:
             allowed = f"allowed: {self.allowed.value}"
             yield f"  equivalent to the original at level {self.level.value}; {allowed}"

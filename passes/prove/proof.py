@@ -35,7 +35,7 @@ class Unproven:
     """The reason why the results of a kernel have no terms."""
 
     kernel: str
-    """`old` or `new`; empty if the reason is about both."""
+    """`old` or `new`; empty if the reason is about both kernels."""
     reason: str
     place: Position | None
     """The line of the operation without a term; None for a kernel as a whole."""
@@ -213,10 +213,8 @@ def _mismatch(old: KernelOp, new: KernelOp) -> str | None:
         for number, pair in enumerate(zip(olds, news, strict=True)):
             before, after = map(info_of, pair)
             if (before.shape, before.dtype) != (after.shape, after.dtype):
-                return (
-                    f"{word[:-1]} {number} is {before.dtype.name} {before.shape} in the old "
-                    f"kernel, {after.dtype.name} {after.shape} in the new one"
-                )
+                one, two = (f"{each.dtype.name} {each.shape}" for each in (before, after))
+                return f"{word[:-1]} {number} is {one} in the old kernel, {two} in the new one"
     return None
 
 

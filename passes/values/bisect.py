@@ -19,6 +19,7 @@ from xdsl.ir import SSAValue
 
 from nkijit.dialects.dtypes import DTYPES, Kind
 from nkijit.dialects.nki.views import base_of
+from nkijit.dialects.spelling import counted
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.diagnostics.shown import ShownAsText
 from nkijit.passes.values.instructions import Array
@@ -303,9 +304,11 @@ def _extent(both: int, here: int, there: int) -> str:
     """Return a clause about the instructions that both versions have, and those of only one."""
     if not both:
         return "no instruction has a counterpart that writes a tile of the same name and shape"
+    verb = "was" if both == 1 else "were"
     return (
-        f"{both:,} instructions of both versions were compared; {here:,} of this one and {there:,} "
-        "of the other have no counterpart that writes a tile of the same name and shape"
+        f"{counted(both, 'instruction')} of both versions {verb} compared; {here:,} of this one "
+        f"and {there:,} of the other have no counterpart that writes a tile of the same name and "
+        "shape"
     )
 
 

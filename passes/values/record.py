@@ -50,7 +50,7 @@ from nkijit.passes.values.items import (
     StepValues,
 )
 from nkijit.passes.values.search import Found, Given, Holds, Predicate, fills, not_finite, saturated
-from nkijit.passes.values.text import record_text
+from nkijit.passes.values.text import counts_text, record_text
 
 _INTERVAL = 16
 """The number of instructions between checkpoints.
@@ -454,7 +454,7 @@ class Recording:
         return len(self._loops)
 
     def __repr__(self) -> str:
-        return f"<record of {self.kernel}: {len(self)} instructions, {len(self.names)} variables>"
+        return f"<record of {self.kernel}: {counts_text(len(self), len(self.names))}>"
 
     def __str__(self) -> str:
         return record_text(self.kernel, self.instructions, self.names, self.rounded_integers())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from nkijit.dialects.spelling import counted
 from nkijit.passes.diagnostics.tables import aligned
 from nkijit.passes.values.instructions import Statistics, short_place
 from nkijit.passes.values.integers import RoundedIntegers
@@ -54,7 +55,7 @@ def record_text(
     head = ("line", "times", "instruction", "writes", "shape", "min", "max", "mean", "NaN", "Inf")
     rows = [head, *(found[number] for _, (number, _) in shown)]
     lines = [
-        f"record of @{kernel}: {len(instructions):,} instructions, {len(names)} variables",
+        f"record of @{kernel}: {counts_text(len(instructions), len(names))}",
         "",
         "what each line wrote the last time that it ran",
         *aligned(rows, lambda place, _: place == 1 or place > 4, indent="  "),
@@ -74,3 +75,8 @@ def record_text(
             "instruction; record.first(np.isnan) looks for NaN",
         ]
     return "\n".join(lines) + "\n"
+
+
+def counts_text(instructions: int, variables: int) -> str:
+    """Return the size of a record: `3 instructions, 1 variable`."""
+    return f"{counted(instructions, 'instruction')}, {counted(variables, 'variable')}"

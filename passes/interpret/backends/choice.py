@@ -11,6 +11,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+from nkijit.dialects.spelling import counted
 from nkijit.passes.diagnostics.shown import ShownAsText
 from nkijit.passes.interpret.records.errors import InterpretationError
 
@@ -61,12 +62,13 @@ class BackendReport(ShownAsText):
     """The error of an attempt to compile native code; None without one."""
 
     def __repr__(self) -> str:
-        return f"<backend: {self.native} instructions in native code, {self.numpy} in NumPy>"
+        native = counted(self.native, "instruction")
+        return f"<backend: {native} in native code, {self.numpy} in NumPy>"
 
     def __str__(self) -> str:
         if not self.native:
             why = "" if self.failure is None else f": {self.failure}"
-            return f"numpy: {self.numpy} instructions{why}"
+            return f"numpy: {counted(self.numpy, 'instruction')}{why}"
         lines = [f"native: {self.native} of {self.native + self.numpy} instructions"]
         lines += [f"  numpy: {count} × {reason}" for reason, count in sorted(self.reasons.items())]
         return "\n".join(lines)

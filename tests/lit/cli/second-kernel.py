@@ -32,6 +32,9 @@
 # RUN: nkijit bisect %s:tiles --against %s:plain -a x=128x512:float32 -a tile=256 | filecheck --check-prefix=BISECTED %s
 # BISECTED: nothing departs from another run of plain
 
+# RUN: not nkijit prove %s:tiles -a x=128x512:float32 -b x=128x256:float32 | filecheck --match-full-lines --check-prefix=SHAPES %s
+# SHAPES: not proven: argument 0 is float32 (128, 512) in the old kernel, float32 (128, 256) in the new one
+
 # Of IR, -a has no effect; the Python file has to have the arguments.
 # RUN: nkijit trace %s:plain -a x=128x512:float32 -o %t.plain.mlir
 # RUN: nkijit prove %t.plain.mlir %s:tiles -a x=128x512:float32 -a tile=256 | filecheck --check-prefix=PROVEN %s
