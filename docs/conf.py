@@ -52,8 +52,6 @@ html_theme_options = {
     "navbar_align": "left",
     "footer_start": ["copyright"],
     "footer_end": [],
-    "pygments_light_style": "tango",
-    "pygments_dark_style": "github-dark",
 }
 html_sidebars = {"start": [], "compared": [], "index": []}
 html_context = {"default_mode": "auto"}

@@ -209,7 +209,7 @@ def _continues(run: Sequence[_Move], facts: Facts) -> bool:
 
 
 def _rows_step(chip: SSAValue) -> int:
-    """Return the distance to the rows behind those of a slice, in elements."""
+    """Return the distance to the rows after those of a slice, in elements."""
     info = info_of(chip)
     return info.shape[0] * info.strides[0]
 
