@@ -35,7 +35,7 @@
 # RUN: not nkijit run %s:scaled -i %t/x.npy -i %t/x.npy -i %t/x.npy 2>&1 | filecheck --match-full-lines --check-prefix=MANY %s
 # MANY: error: more inputs than the kernel has arguments
 # RUN: not nkijit run %s:scaled -i x=%t/x.npy -o %t/a.npy -o %t/b.npy 2>&1 | filecheck --match-full-lines --check-prefix=RESULTS %s
-# RESULTS: error: the kernel has 1 results, -o is given 2 times
+# RESULTS: error: the kernel has 1 result, -o is given 2 times
 # RUN: not nkijit run %t/scaled.mlir -i x=%t/x.npy 2>&1 | filecheck --match-full-lines --check-prefix=DTYPE %s
 # DTYPE: error: input 'x': expected bfloat16, the file holds float32
 # RUN: not nkijit run %t/scaled.mlir -i y=random 2>&1 | filecheck --match-full-lines --check-prefix=IRINPUT %s
