@@ -113,7 +113,7 @@ def test_containers():
     assert_close({"a": one, "b": (two,)}, {"b": [two], "a": one})
     assert "of result[1]" in failure_of((one, one), (one, two))
     assert "of result['b'][0]" in failure_of({"b": [one]}, {"b": [two]})
-    assert "has 1 parts, the reference 2" in failure_of([one], [one, two])
+    assert "has 1 part, the reference 2" in failure_of([one], [one, two])
     assert "has ['a'], the reference ['b']" in failure_of({"a": one}, {"b": one})
     assert "of type tuple, the reference of ndarray" in failure_of((one,), one)
     assert "of type NoneType" in failure_of(None, one)
