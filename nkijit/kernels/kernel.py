@@ -574,6 +574,8 @@ class Kernel(Generic[_P]):
     if not TYPE_CHECKING:  # type checkers would accept any name
 
         def __getattr__(self, name: str) -> object:
+            if hasattr(type(self), name):  # a property that has raised AttributeError
+                return object.__getattribute__(self, name)
             if name.startswith("_") or not hasattr(self._TRACED, name):
                 raise AttributeError(
                     f"{type(self).__name__!r} object has no attribute {name!r}",

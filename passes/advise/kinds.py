@@ -76,7 +76,8 @@ MERGED_DMA = _kind(
     "merged-dma",
     "Move neighbouring slices of HBM with one DMA.",
     "Merge DMAs of one line that step through a tensor into one DMA. Their tiles become parts of "
-    "one tile.",
+    "one tile. Loads of consecutive rows of one tile merge as well, also from the same place: the "
+    "merged DMA reads with a stride of 0.",
     Numbers.same,
     f"{_GUIDE}, Opt #9; NKI DMA bandwidth guide",
 )

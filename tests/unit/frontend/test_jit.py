@@ -491,12 +491,12 @@ def test_five_mistakes_are_five_diagnostics_without_frames_of_nkijit():
 
     traced = kernel.trace(X)
     assert [d.rule.id for d in traced.diagnostics] == [
-        "return-value",
         "alloc-partitions",
         "generation",
         "argument",
         "alu-operator",
         "free-size-match",
+        "return-value",
     ]
     assert all(d.where[0].file == __file__ for d in traced.diagnostics)
     with pytest.raises(nisa.NkiValidationError) as caught:
