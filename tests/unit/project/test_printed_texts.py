@@ -120,7 +120,7 @@ _URL = re.compile(r"https?://\S+")
 _COMPUTED = {
     "{self.rule.id}": list(RULE_TEXTS),
     "${finding.rule}": list(RULE_TEXTS),  # of the report's page
-    "{op_class.name}": [op.name for op in (*INSTRUCTIONS, *COLLECTIVES)],
+    "{call}": [op.name for op in (*INSTRUCTIONS, *COLLECTIVES)],
     "{self.subject}": [
         f"{short}.{name}"
         for short, module in (("nl", nl), ("nisa", isa), ("ncc", collectives))
