@@ -42,9 +42,7 @@ def recast(algebra: Algebra, cells: Cells, dtype: DType, into: DType) -> Cells:
         return cells
     out = algebra.recast(cells, dtype, into)
     known, numbers = _numbers(algebra, cells, dtype)
-    if known.any():
-        stored = np.ascontiguousarray(numbers[known].astype(storage(dtype))).view(np.uint8)
-        _put_numbers(algebra, out, known, stored.reshape(-1, dtype.itemsize), into)
+    _put_numbers(algebra, out, known, numbers[known], dtype, into)
     return out
 
 
@@ -57,9 +55,7 @@ def split(algebra: Algebra, cells: Cells, dtype: DType, part: DType) -> Cells:
         found = cells_of(_part(algebra, bits, count, number), cells.shape)
         out[..., number] = algebra.recast(found, _raw(part.itemsize), part)
     known, numbers = _numbers(algebra, cells, dtype)
-    if known.any():
-        stored = np.ascontiguousarray(numbers[known].astype(storage(dtype))).view(np.uint8)
-        _put_numbers(algebra, out, known, stored.reshape(-1, count, part.itemsize), part)
+    _put_numbers(algebra, out, known, numbers[known], dtype, part)
     return out
 
 
@@ -80,9 +76,7 @@ def join(algebra: Algebra, parts: Cells, part: DType, dtype: DType) -> Cells:
     out[equal.reshape(shape)] = found[equal.reshape(shape)]
     known, numbers = _numbers(algebra, parts, part)
     whole = np.logical_and.reduce(known, axis=-1)
-    if whole.any():
-        stored = np.ascontiguousarray(numbers[whole].astype(storage(part))).view(np.uint8)
-        _put_numbers(algebra, out, whole, stored.reshape(-1, dtype.itemsize), dtype)
+    _put_numbers(algebra, out, whole, numbers[whole], part, dtype)
     return out
 
 
@@ -104,14 +98,19 @@ def _put_numbers(
     algebra: Algebra,
     out: Cells,
     where: npt.NDArray[np.bool_],
-    stored: npt.NDArray[np.uint8],
+    numbers: npt.NDArray[np.float64],
     dtype: DType,
+    into: DType,
 ) -> None:
-    """Put the digests of numbers, given as bytes (…, size), in some places; NaN is left out."""
-    if dtype.kind is Kind.packed:
+    """Put the digests of numbers in some places: their bytes, read as another type than they have.
+
+    Bytes that are a NaN in the other type are left out.
+    """
+    if into.kind is Kind.packed or not where.any():
         return
-    values = stored.view(storage(dtype))[..., 0].astype(np.float64)
     some = out[where]
+    stored = np.ascontiguousarray(numbers.astype(storage(dtype))).view(np.uint8)
+    values = stored.reshape(-1).view(storage(into)).reshape(some.shape).astype(np.float64)
     known = ~np.isnan(values)
     some[known] = algebra.number(values[known])
     out[where] = some
