@@ -91,14 +91,9 @@ def hint_for(value: Any, expected: str) -> str:
     return ""
 
 
-def help_for(call: str, value: Any, expected: str) -> str:
-    """Return the advice of `hint_for`, or else the command that explains the called function."""
-    return hint_for(value, expected) or explained(call)
-
-
-def explained(call: str) -> str:
-    """Return advice to explain a function of the API; empty for the name of something else."""
-    known = call.partition(".")[0] in ("nl", "nisa", "ncc")
+def explained(call: str, is_classic: bool = False) -> str:
+    """Return advice to explain a function of the current API; empty for other names."""
+    known = not is_classic and call.partition(".")[0] in ("nl", "nisa", "ncc")
     return f"`nkijit explain {call}` lists what each argument takes" if known else ""
 
 

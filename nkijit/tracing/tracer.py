@@ -58,7 +58,7 @@ from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.places import Position, positions
 from nkijit.tracing.api_names import ApiName
 from nkijit.tracing.dtype_names import CLASSIC
-from nkijit.tracing.hints import help_for
+from nkijit.tracing.hints import explained, hint_for
 from nkijit.tracing.locations import (
     CallSites,
     Sites,
@@ -589,8 +589,8 @@ class Tracer:
     def wrong_argument(self, call: str, name: str, expected: str, value: Any) -> NoReturn:
         """End the trace at an argument of an unexpected type."""
         self.check_called()
-        message = f"'{name}': expected {expected}, got {one_line(value)}"
-        self.fail(ARGUMENT, call, message, help_for(call, value, expected))
+        hint = hint_for(value, expected) or explained(call, self.is_classic)
+        self.fail(ARGUMENT, call, f"'{name}': expected {expected}, got {one_line(value)}", hint)
 
 
 def number_attr(number: int | float) -> Any:

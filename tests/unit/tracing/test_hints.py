@@ -9,6 +9,7 @@ import nkijit as nki
 import nkijit.isa as nisa
 import nkijit.language as nl
 from nkijit import NkiValidationError
+from nkijit.tracing.hints import explained
 
 X = nki.TensorSpec((128, 64), "float32")
 
@@ -125,3 +126,9 @@ def test_an_induction_variable_of_a_loop_with_unknown_bounds():
         nl.store(tensor[i], t)
 
     assert found(body).help == "move the line into the body of the loop"
+
+
+def test_pages_are_of_the_current_api_only():
+    assert explained("nl.ndarray") == "`nkijit explain nl.ndarray` lists what each argument takes"
+    assert explained("nl.par_dim", is_classic=True) == ""
+    assert explained("register 'i'") == ""
