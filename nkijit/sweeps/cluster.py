@@ -13,7 +13,7 @@ import sys
 import warnings
 from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Executor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,8 @@ PATIENCE = 10.0
 """The time limit for reaching a scheduler and its first worker, in seconds."""
 _AHEAD = 4
 """The number of tasks per worker thread that are submitted at a time."""
+_STARTS = 3
+"""The number of attempts to start a client's thread."""
 
 
 class ClusterError(RuntimeError):
@@ -92,7 +94,7 @@ def _client(address: str) -> Generator[Any]:
             "a scheduler of Dask needs distributed: pip install 'nkijit[dask]'"
         ) from None
     try:
-        client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
+        client = _connected(distributed, address)
     except (OSError, ValueError, TypeError) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else "no answer"
         raise ClusterError(f"there is no scheduler of Dask at {address}: {reason}") from None
@@ -100,6 +102,14 @@ def _client(address: str) -> Generator[Any]:
         yield client
     finally:
         client.close()
+
+
+def _connected(distributed: Any, address: str) -> Any:
+    """Return a client. Its thread must start in 10 seconds, which a paused machine can miss."""
+    for _ in range(_STARTS - 1):
+        with suppress(AssertionError):
+            return distributed.Client(address, timeout=PATIENCE, set_as_default=False)
+    return distributed.Client(address, timeout=PATIENCE, set_as_default=False)
 
 
 def _address(scheduler: str) -> str:

@@ -166,6 +166,25 @@ ANOTHER = """
 """
 
 
+def test_a_client_whose_thread_starts_late(dask: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Distributed asserts that the thread of its event loop starts within 10 seconds.
+    from distributed.utils import LoopRunner
+
+    starts: list[LoopRunner] = []
+    started = LoopRunner._start_unlocked
+
+    def late(self: LoopRunner) -> None:
+        starts.append(self)
+        assert len(starts) > 2
+        started(self)
+
+    monkeypatch.setattr(LoopRunner, "_start_unlocked", late)
+    dask.worker()
+    found = nki.sweep(tiled, {"width": [64]}, arguments=SHAPE, executor=dask.address)
+    assert len(starts) == 3
+    assert [each.is_valid for each in found.variants] == [True]
+
+
 def test_executors_of_clients_and_a_scheduler_that_goes(dask: Cluster, tmp_path: Path) -> None:
     from distributed import Client
 
