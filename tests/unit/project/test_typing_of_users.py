@@ -35,7 +35,6 @@ def pyright(folder: Path) -> dict[str, set[int]]:
         "typeCheckingMode": "standard",
         "strict": [path.name for path in FILES.glob("*.py")],
         "extraPaths": [str(path) for path in (ROOT, ALIASES)],
-        "pythonVersion": "3.11",
         # A package that pip has installed in place is known by its path only.
         "reportMissingTypeStubs": False,
         # Expressions that show a mistake have no other use.
