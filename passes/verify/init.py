@@ -44,8 +44,10 @@ def check_init(kernels: Sequence[KernelOp]) -> Iterator[Diagnostic]:
         return
     partly: list[Read] = []
     writers = Writers(kernels)
+    # How an instruction that no device accepts passes on undefined values is unknown.
+    wrong = {op for kernel in kernels for op in wrong_operations(kernel)}
     for read in reads_of(kernels, regions=False, tensors=unsettled):
-        if read.verdict is not Verdict.unwritten:
+        if read.verdict is not Verdict.unwritten or read.effect.value.owner in wrong:
             continue
         if isinstance(read.op, ReturnOp):
             yield unreturned(read.effect, None if read.entire else read.missing, read.entire)
@@ -55,8 +57,6 @@ def check_init(kernels: Sequence[KernelOp]) -> Iterator[Diagnostic]:
             partly.append(read)
     if not partly:
         return
-    # How an instruction that no device accepts passes on undefined values is unknown.
-    wrong = {op for kernel in kernels for op in wrong_operations(kernel)}
     sources = {base_of(read.effect.value) for read in partly}
     yield from map(undefined, uses_of_undefined(kernels, sources, wrong))
 

@@ -34,12 +34,17 @@ def check_rules(kernel: KernelOp, categories: Collection[str] = CATEGORIES) -> I
 
 
 def wrong_operations(kernel: KernelOp) -> set[Operation]:
-    """Return the operations that break a rule and that no device accepts for this reason."""
-    return {
-        op
-        for op, found in found_once(kernel, _broken_rules)
-        if any(diagnostic.stops(strict=False) for diagnostic in found)
-    }
+    """Return the operations that break a rule and that no device accepts for this reason.
+
+    Views with errors are included, and the instructions that use these views.
+    """
+    wrong: set[Operation] = set()
+    for op, found in found_once(kernel, _broken_rules):
+        if type(op) is ViewOp and any(diagnostic.severity == "error" for diagnostic in found):
+            wrong |= {op, *(use.operation for use in op.result.uses)}
+        elif any(diagnostic.stops(strict=False) for diagnostic in found):
+            wrong.add(op)
+    return wrong
 
 
 def _broken_rules(kernel: KernelOp) -> list[tuple[Operation, list[Diagnostic]]]:
