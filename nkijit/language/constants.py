@@ -19,6 +19,7 @@ from nkijit.language.tiles import expect_tile
 from nkijit.passes.numerics.storage import dtype_of_array, is_plain, storage
 from nkijit.tracing.annotations import DTypeLike
 from nkijit.tracing.checks import dtype_named, integer
+from nkijit.tracing.dtype_words import DTYPE_HINT
 from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracer import Tracer, tracer_for
 
@@ -113,7 +114,8 @@ def shared_identity_matrix(
     if tile.shape != (n, n) or tile.dtype != element.name:
         tracer.wrong_argument(call, "dst", f"a tile of shape {(n, n)} and type {element.name}", dst)
     if element.kind is Kind.packed:
-        tracer.fail(ARGUMENT, call, f"'dtype': {element.name} is packed, it has no 1")
+        message = f"'dtype': {element.name} is packed, it has no 1"
+        tracer.fail(ARGUMENT, call, message, DTYPE_HINT)
     isa.dma_copy(tile, _constant(tracer, np.eye(n).astype(storage(element)), element, "identity"))
     return tile
 
@@ -123,7 +125,8 @@ def _load(tracer: Tracer, call: str, path: Path) -> _Array:
         tracer.reads(path)
         return load_array(path)
     except (OSError, ValueError) as error:
-        tracer.fail(ARGUMENT, call, f"'constant': cannot read {str(path)!r}: {error}")
+        message = f"'constant': cannot read {str(path)!r}: {error}"
+        tracer.fail(ARGUMENT, call, message, "pass an array, or a file that numpy.save writes")
 
 
 def _constant(tracer: Tracer, array: _Array, dtype: DType, name: str = "") -> NkiTensor:

@@ -18,7 +18,7 @@ from nkijit.language.buffers import is_on_chip, sbuf
 from nkijit.tracing.annotations import DTypeLike, Shape
 from nkijit.tracing.checks import dtype_named
 from nkijit.tracing.dtype_names import CURRENT, as_dtype
-from nkijit.tracing.hints import near
+from nkijit.tracing.hints import ONE_TUPLE, near
 from nkijit.tracing.tensor import NkiTensor, whole_of, with_shape
 from nkijit.tracing.tracer import Tracer, check_api, tracer_for
 
@@ -49,7 +49,7 @@ def checked_dims(tracer: Tracer, call: str, shape: Shape) -> tuple[int, ...]:
     dims = cast("tuple[int, ...]", tuple(numbers))
     if len(dims) > MAX_RANK:
         message = f"'shape': a tensor has at most {MAX_RANK} dimensions, not {len(dims)}"
-        tracer.fail(ARGUMENT, call, message)
+        tracer.fail(ARGUMENT, call, message, "join neighbouring dimensions into one")
     if math.prod(dims) > MAX_ELEMENTS:
         message = f"'shape': a tensor has at most 2**48 elements, its shape is {one_line(dims)}"
         tracer.fail(ARGUMENT, call, message, "pass the dimensions of the tensor, in elements")
@@ -109,6 +109,9 @@ def allocate(
     is added, as in views.
     """
     tracer = tracer_for(call)
+    if isinstance(shape, int) and isinstance(dtype, (int, float)):
+        message = "'shape': expected one tuple, got several numbers"
+        tracer.fail(ARGUMENT, call, message, ONE_TUPLE)
     dims = checked_dims(tracer, call, shape)
     region = _region(tracer, call, buffer)
     if region.on_chip and dims is not shape and isinstance(shape, (tuple, list)):

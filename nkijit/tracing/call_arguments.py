@@ -18,6 +18,7 @@ from nkijit.passes.diagnostics.diagnostic import Diagnostic, Fix
 from nkijit.passes.diagnostics.places import Position, Span
 from nkijit.passes.diagnostics.source_text import source_of_code, source_text
 from nkijit.tracing.api_names import ApiName, api_name_of, names_of, parameters_of
+from nkijit.tracing.hints import ONE_TUPLE
 from nkijit.tracing.locations import evaluated, span_of, value_of
 from nkijit.tracing.tracebacks import Raised
 
@@ -289,7 +290,9 @@ class _Called:
         """Return the texts for a call whose mistakes follow from the function's own signature."""
         message = "; ".join(_sentences(mismatch, self.parameters, self.passed))
         help = "pass each once, by name"
-        if self.is_explained:
+        if "dtype" in mismatch.twice and self.parameters[0].name == "shape":
+            help = ONE_TUPLE
+        elif self.is_explained:
             help += f"; nkijit explain {self.subject} describes them"
         if not mismatch.twice and not mismatch.surplus:
             help = f"write {self._written(self.passed.in_order, self._corrected(mismatch))}"

@@ -80,7 +80,7 @@ def result_of(call: str, argument: str, function: Callable[..., Any], *values: A
         if trace is None or trace.tb_next is not None:  # raised inside the function
             raise
         message = f"'{argument}' is called with {len(values)} argument(s), but: {error}"
-        tracer_for(call).fail(ARGUMENT, call, message)
+        tracer_for(call).fail(ARGUMENT, call, message, "change the parameters of this function")
 
 
 def sequence(call: str, argument: str, value: Any, expected: str) -> list[Any]:

@@ -38,6 +38,8 @@ _Encoder = tuple[str, bool, bool, Any, dict[Any, Attribute | None]]
 _ENCODERS: dict[type[NisaOp], tuple[_Encoder, ...]] = {}
 _SEGMENT_ATTRS: dict[tuple[int, ...], Attribute] = {}
 
+_PRODUCER = "pass what functions of nisa return in this kernel"
+
 
 class NkiInstruction:
     """Handle of a traced instruction (`nki.isa.NkiInstruction`)."""
@@ -57,14 +59,14 @@ class NkiInstruction:
         for producer in producers:
             instruction: Any = producer
             if not isinstance(instruction, NkiInstruction):
-                tracer.fail(
-                    ARGUMENT, "depends_on", f"expected an instruction, got {one_line(instruction)}"
-                )
+                message = f"expected an instruction, got {one_line(instruction)}"
+                tracer.fail(ARGUMENT, "depends_on", message, _PRODUCER)
             # A rejected instruction has no op in the kernel.
             if self._op is None or instruction._op is None:
                 continue
             if not tracer.has(self._op) or not tracer.has(instruction._op):
-                tracer.fail(ARGUMENT, "depends_on", "the instruction belongs to another kernel")
+                message = "the instruction belongs to another kernel"
+                tracer.fail(ARGUMENT, "depends_on", message, _PRODUCER)
             tracer.run_after(self._op, instruction._op)
         return self
 

@@ -18,6 +18,8 @@ INSTRUCTION_HINT = (
     "nl.ndarray and pass that"
 )
 """Advice for passing the result of an instruction as a tile."""
+ONE_TUPLE = "write all dimensions of the shape as one tuple, e.g. (128, 512)"
+"""Advice for a shape whose dimensions are separate arguments."""
 
 
 def hint_for(value: Any, expected: str) -> str:

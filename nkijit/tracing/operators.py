@@ -61,6 +61,11 @@ class Operator(Word):
             f"pass {self!r} as an operator to an instruction that takes it",
         )
 
+    @property
+    def nki_tile_hint(self) -> str:
+        """Advice for an operator that is passed as a tile."""
+        return f"pass the tiles first, and the operator by name: op={self!r}"
+
     def __reduce__(self) -> tuple[Any, ...]:
         return (operator_named, (self.nki_operator,))
 

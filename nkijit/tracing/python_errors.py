@@ -8,7 +8,7 @@ error has ended the trace.
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from types import FrameType, FunctionType, ModuleType
 from typing import Any, cast
@@ -182,6 +182,10 @@ def _is_tensor(value: object) -> bool:
     )
 
 
+def _is_own(module: ModuleType) -> bool:
+    return module.__name__.startswith("nki")
+
+
 _NAMES = ("NkiTensor", "VirtualRegister", "NkiScalar", "'Tile'", "'Selected'")
 _OF_A_CALL = ("positional argument", "keyword argument", "multiple values")
 
@@ -218,6 +222,8 @@ def _operands(node: ast.AST | None) -> list[ast.expr]:
         passed = [*node.args, *(keyword.value for keyword in node.keywords)]
         items = [x for p in passed if isinstance(p, (ast.List, ast.Tuple)) for x in p.elts]
         return [*passed, *items, function]
+    if isinstance(node, ast.Subscript):
+        return [node, node.slice]
     return [node] if isinstance(node, ast.expr) else []
 
 
@@ -315,14 +321,30 @@ class _Reader:
                 return "positional argument" in error
             if any(part in error for part in _OF_A_CALL):
                 return False  # the arguments do not match the function's parameters
-            while isinstance(function, ast.Attribute):
-                function = function.value
-            module = self._value(_root(function))
-            if self._culprit is not None and isinstance(module, ModuleType):
-                return not module.__name__.startswith("nki")
+            module = self._module_of(function)
+            given = [*node.args, *(keyword.value for keyword in node.keywords)]
+            if module is not None and (self._culprit is not None or self._gives_tensor(given)):
+                return not _is_own(module)
         elif self._culprit is not None:
             return True
         return any(name in error for name in _NAMES)
+
+    def _module_of(self, function: ast.expr) -> ModuleType | None:
+        """Return the module that a called function is looked up in, if it is one."""
+        while isinstance(function, ast.Attribute):
+            function = function.value
+        module = self._value(_root(function))
+        return module if isinstance(module, ModuleType) else None
+
+    def _gives_tensor(self, expressions: Iterable[ast.expr]) -> bool:
+        """Return whether expressions compute with tensors: `nl.load(x)`, `t + 1`."""
+        for part in (part for each in expressions for part in ast.walk(each)):
+            if isinstance(part, ast.Name) and _is_ours(self._value(part.id)):
+                return True
+            module = self._module_of(part.func) if isinstance(part, ast.Call) else None
+            if module is not None and _is_own(module):
+                return True
+        return False
 
     def _takes_a_tuple(self, function: ast.expr) -> bool:
         if not isinstance(function, ast.Attribute) or function.attr not in _OF_TUPLES:

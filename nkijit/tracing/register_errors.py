@@ -27,13 +27,30 @@ def help_for(register: Any, node: ast.AST | None, frame: FrameType) -> str:
         frame: the frame with the variables of the expression.
     """
     bounds = constant_bounds(register) if isinstance(register, VirtualRegister) else None
+    of_list = _of_list(node, frame)
     if bounds is None or node is None:
-        return _HELP
+        return of_list or _HELP
     numbers = f"loop with {_range(*bounds)}, whose numbers are known while tracing"
+    if of_list:
+        return f"{numbers}; or {of_list}"
     if isinstance(node, ast.Compare) and _is_first(node, bounds[0]):
         return f"move the work of the first iteration before the loop; or {numbers}"
     offset = _offset(register, node, frame, bounds)
     return f"{offset or numbers}; {f'or {numbers}' if offset else _HELP}"
+
+
+def _of_list(node: ast.AST | None, frame: FrameType) -> str:
+    """Return the alternative to a Python list that a register indexes; "" for other expressions."""
+    if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
+        return ""
+    name = node.value.id
+    if not isinstance(_variable(name, frame), (list, tuple)):
+        return ""
+    index = ast.unparse(node.slice)
+    return (
+        f"replace the list '{name}' by one tile with a free dimension for its items, and write "
+        f"to and read from {name}[:, {index}]"
+    )
 
 
 def _range(start: int, stop: int, step: int) -> str:

@@ -129,7 +129,8 @@ def loop_bound(tracer: Tracer, call: str, name: str, value: Any) -> SSAValue:
     """Return the bound of a loop in the IR: an int, or the current value of a register."""
     if isinstance(value, VirtualRegister):
         if value.tracer is not tracer:
-            tracer.fail(ARGUMENT, call, f"'{name}': the register belongs to another kernel")
+            message = f"'{name}': the register belongs to another kernel"
+            tracer.fail(ARGUMENT, call, message, "allocate it in this kernel")
         return read_register(value)
     number = as_index(value)
     if number is None or not is_int32(number):

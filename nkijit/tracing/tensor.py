@@ -16,6 +16,7 @@ from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.operands import ARGUMENT
 from nkijit.dialects.tiles import info_of
 from nkijit.tracing.emit import emit_with_defaults
+from nkijit.tracing.hints import hint_for
 from nkijit.tracing.tracer import Storage
 from nkijit.tracing.views import TensorView
 
@@ -57,17 +58,19 @@ class NkiTensor(TensorView):
         view = self[key]
         if isinstance(value, NkiTensor):
             if value.shape != view.shape:
-                self._fail_assignment(f"the shape of the view is {view.shape}, not {value.shape}")
+                message = f"the shape of the view is {view.shape}, not {value.shape}"
+                self._fail_assignment(message, "assign to a part that has the value's shape")
             copy = TensorCopyOp if view._on_chip and value._on_chip else DmaCopyOp
             emit_with_defaults(copy, dst=view, src=value)
         elif isinstance(value, (int, float)) and view._on_chip:
             emit_with_defaults(MemsetOp, dst=view, value=value)
         else:
             legal = "a tile or a number" if view._on_chip else "a tensor"
-            self._fail_assignment(f"expected {legal}, got {one_line(value)}")
+            message = f"expected {legal}, got {one_line(value)}"
+            self._fail_assignment(message, hint_for(value, "a tile"))
 
-    def _fail_assignment(self, message: str) -> NoReturn:
-        self.storage.tracer.fail(ARGUMENT, f"assignment to '{self.name}'", message)
+    def _fail_assignment(self, message: str, help: str) -> NoReturn:
+        self.storage.tracer.fail(ARGUMENT, f"assignment to '{self.name}'", message, help)
 
 
 def whole_of(storage: Storage) -> NkiTensor:

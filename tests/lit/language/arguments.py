@@ -163,3 +163,11 @@ def second_axis(x):
     # CHECK: = help: write nl.program_id(0): kernel[2](…), or -c 2, launches two programs along axis 0
     half = nl.program_id(1)
     nl.load(x[nl.ds(64 * half, 64)])
+
+
+@nki.jit
+def operator_as_a_tile(x):
+    t = nl.load(x)
+    # CHECK: error[argument]: nisa.tensor_tensor: 'data2': expected a tile, got nl.add (BinaryOperator)
+    # CHECK: = help: pass the tiles first, and the operator by name: op=nl.add
+    nisa.tensor_tensor(t, t, nl.add, t)

@@ -13,6 +13,8 @@
 # RUN: not nkijit verify %s:instruction -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=CURRENT %s
 # RUN: not nkijit verify %s:in_order -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=ORDER %s
 # RUN: not nkijit verify %s:filled -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=FILLED %s
+# RUN: not nkijit verify %s:dimensions -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=DIMENSIONS %s
+# RUN: not nkijit verify %s:dimensions_only -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=ONLY %s
 
 # Calls whose arguments do not match the signature. If they match that of the other API, the finding names it.
 
@@ -161,3 +163,17 @@ def filled(x):
     # FILLED: error[call-arguments]: nisa.memset: there is no argument 'dst'; arguments 'shape' and 'dtype' are missing; the call fits the current API, where instructions write to 'dst'
     # FILLED: = help: for a kernel of the current API, write import nki
     cisa.memset(tile, value=0.0)
+
+
+@nki.jit
+def dimensions(x):
+    # DIMENSIONS: error[call-arguments]: nl.ndarray: argument 'dtype' is passed twice
+    # DIMENSIONS: = help: write all dimensions of the shape as one tuple, e.g. (128, 512)
+    nl.ndarray(128, 64, dtype=nl.float32, buffer=nl.sbuf)
+
+
+@nki.jit
+def dimensions_only(x):
+    # ONLY: error[argument]: nl.zeros: 'shape': expected one tuple, got several numbers
+    # ONLY: = help: write all dimensions of the shape as one tuple, e.g. (128, 512)
+    nl.zeros(128, 64, nl.float32)

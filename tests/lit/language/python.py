@@ -10,6 +10,9 @@
 # RUN: not nkijit verify %s:rows -a x=512x256:float32 | filecheck --match-full-lines --check-prefix=ROWS %s
 # RUN: not nkijit verify %s:columns -a x=512x256:float32 | filecheck --match-full-lines --check-prefix=COLUMNS %s
 # RUN: not nkijit verify %s:counted -a x=512x256:float32 | filecheck --match-full-lines --check-prefix=COUNTED %s
+# RUN: not nkijit verify %s:listed -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=LISTED %s
+# RUN: not nkijit verify %s:of_a_call -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=OF-CALL %s
+# RUN: not nkijit verify %s:classic_of_a_call -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=CLASSIC-OF-CALL %s
 # RUN: not nkijit verify %s:until -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=UNTIL %s
 # RUN: nkijit verify %s:equal -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=EQUAL %s
 # RUN: not nkijit verify %s:classic_loop -a x=128x64:float32 | filecheck --match-full-lines --check-prefix=CLASSIC %s
@@ -151,6 +154,29 @@ def counted(x):
     for i in nl.dynamic_range(count):
         # COUNTED: = help: nl.fori_loop and `while register:` loop by it, and it is an index of tensors; nisa.scalar_load gives a scalar, which takes +, - and *
         nl.load(x[i * 128 : (i + 1) * 128])
+
+
+@nki.jit
+def listed(x):
+    tiles = [nl.load(x) for _ in nl.dynamic_range(4)]
+    for i in nl.dynamic_range(4):
+        # LISTED: error[python-on-tensor]: register 'i': what it holds is known on the device only, so Python cannot use it as an integer
+        # LISTED: = help: loop with range(4), whose numbers are known while tracing; or replace the list 'tiles' by one tile with a free dimension for its items, and write to and read from tiles[:, i]
+        nl.store(x, tiles[i])
+
+
+@nki.jit
+def of_a_call(x):
+    # OF-CALL: error[python-on-tensor]: a tensor: what it holds is known on the device only, so np.exp cannot compute with it
+    # OF-CALL: = help: write nl.store(x, nl.exp(nl.load(x)))
+    nl.store(x, np.exp(nl.load(x)))
+
+
+@classic.jit
+def classic_of_a_call(x):
+    # CLASSIC-OF-CALL: error[python-on-tensor]: a tensor: what it holds is known on the device only, so np.maximum cannot compute with it
+    # CLASSIC-OF-CALL: = help: write cnl.store(x, nl.maximum(cnl.load(x) + 1, 0.0))
+    cnl.store(x, np.maximum(cnl.load(x) + 1, 0.0))
 
 
 @nki.jit
