@@ -16,7 +16,8 @@ from nkijit.dialects.nisa.select import MAX_INDEX
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.rule_texts.lint import ROUNDED_INTEGERS
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.analysis.flow.integers import Rounded, any_of, rounded_integers
+from nkijit.passes.analysis.flow.integer_bounds import any_of
+from nkijit.passes.analysis.flow.integers import Rounded, rounded_integers
 from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 

@@ -1,4 +1,4 @@
-"""Bounds of the integers in tiles, and the results that float32 arithmetic may round.
+"""Bounds of the integers in tiles: results that float32 arithmetic may round, and indices.
 
 A forward walk tracks the bounds of each allocation of 32-bit integers: of patterns, constants,
 indices that instructions find, and the results of arithmetic on them. Arguments and everything else
@@ -11,8 +11,8 @@ float32 conversions and comparisons, which round them anyway.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -22,7 +22,6 @@ from nkijit.dialects.declare.accessors import operand_tuple, value_at
 from nkijit.dialects.declare.kinds import Role
 from nkijit.dialects.declare.operation import NisaOp, is_instruction, scalar_constant
 from nkijit.dialects.declare.queries import is_bitvec
-from nkijit.dialects.dtypes import DType
 from nkijit.dialects.effects import effects
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nisa.activation import ActivationOp
@@ -40,7 +39,6 @@ from nkijit.dialects.nisa.movement import DmaCopyOp, MemsetOp, TensorCopyOp
 from nkijit.dialects.nisa.pattern import IotaOp
 from nkijit.dialects.nisa.search import MAX_ELEMENTS, NcFindIndex8Op, NonzeroWithCountOp, TopkOp
 from nkijit.dialects.nisa.select import (
-    MAX_INDEX,
     AffineSelectOp,
     SelectReduceOp,
     SequenceBoundsOp,
@@ -49,72 +47,23 @@ from nkijit.dialects.nisa.select import (
 from nkijit.dialects.nisa.transpose import DmaTransposeOp
 from nkijit.dialects.nki.constant import ConstantOp
 from nkijit.dialects.nki.kernel import DevicePrintOp, KernelOp, ReturnOp
-from nkijit.dialects.nki.views import base_of
-from nkijit.dialects.operators import COMPARISONS
+from nkijit.dialects.nki.views import DynamicPart, ViewOp, base_of
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.passes.analysis.flow.event_tree import event_tree, forward
+from nkijit.passes.analysis.flow.integer_bounds import (
+    ANY,
+    BOOLEAN,
+    GROWN,
+    UNARY,
+    Bounds,
+    added,
+    any_of,
+    combined,
+    exactly,
+    multiplied,
+    reduced,
+)
 from nkijit.passes.analysis.flow.ranges import Ranges
-
-_ZERO_BITS = 63
-"""`Bounds.zeros` of the integer 0, which is a multiple of every power of two in 64 bits."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """Bounds of integers: they are from `low` to `high`, and multiples of `2**zeros`."""
-
-    low: int
-    high: int
-    zeros: int = 0
-    grown: bool = False
-    """True for integers that grow in a loop on the device; they count as exact in float32."""
-
-    @property
-    def magnitude(self) -> int:
-        """The largest possible absolute value."""
-        return max(abs(self.low), abs(self.high))
-
-    @property
-    def fit_float32(self) -> bool:
-        """True if float32 represents all of the integers exactly."""
-        return self.grown or self.magnitude <= MAX_INDEX << self.zeros
-
-    def __or__(self, other: Bounds) -> Bounds:
-        if self.grown or other.grown:
-            return _with_grown(self, other)
-        low, high = min(self.low, other.low), max(self.high, other.high)
-        return Bounds(low, high, min(self.zeros, other.zeros))
-
-    def within(self, dtype: DType) -> Bounds:
-        """Return the bounds after a conversion to an integer type."""
-        ends = any_of(dtype)
-        if self.grown:
-            return self
-        if ends.low <= self.low and self.high <= ends.high:
-            return self
-        return Bounds(max(self.low, ends.low), min(self.high, ends.high))
-
-
-def _with_grown(one: Bounds, two: Bounds) -> Bounds:
-    """Return the bounds of integers computed from `one` and `two`, of which one is grown."""
-    if not one.fit_float32:
-        return one
-    return _GROWN if two.fit_float32 else two
-
-
-_GROWN = Bounds(-MAX_INDEX, MAX_INDEX, grown=True)
-
-
-def any_of(dtype: DType) -> Bounds:
-    """Return the bounds of an integer type."""
-    low, high = dtype.ends
-    return Bounds(int(low), int(high))
-
-
-def exactly(number: int) -> Bounds:
-    """Return the bounds of one integer."""
-    zeros = (number & -number).bit_length() - 1 if number else _ZERO_BITS
-    return Bounds(number, number, zeros)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,14 +87,42 @@ def rounded_integers(kernel: KernelOp) -> list[Rounded]:
     if not candidates:
         return []
     reader = _Reader(kernel, candidates)
-    program = event_tree(kernel.body.block, reader.event)
-    flow = _Flow(kernel)
-    forward(program, dict[int, Bounds | None](), flow)
+    flow = _walked(kernel, reader)
     if not flow.found:
         return []
     exposed = _exposed(kernel)
     found = [flow.found[op] for op in reader.order if op in flow.found]
     return [each for each in found if id(base_of(each.op.required("dst"))) in exposed]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedAccess:
+    """An instruction that accesses the elements of a tensor which a tile of indices selects."""
+
+    op: NisaOp
+    view: SSAValue
+    """The operand."""
+    part: DynamicPart
+    bounds: Bounds
+    """The bounds of the indices."""
+
+
+def indexed_accesses(kernel: KernelOp) -> list[IndexedAccess]:
+    """Return the accesses through tiles of 32-bit indices, in program order."""
+    reader = _Reader(kernel, (), with_indices=True)
+    flow = _walked(kernel, reader)
+    return [
+        IndexedAccess(event.op, view, part, flow.indices[event.op, view])
+        for event in reader.indexed
+        for view, part in event.indexed
+        if (event.op, view) in flow.indices
+    ]
+
+
+def _walked(kernel: KernelOp, reader: _Reader) -> _Flow:
+    flow = _Flow(kernel)
+    forward(event_tree(kernel.body.block, reader.event), dict[int, Bounds | None](), flow)
+    return flow
 
 
 def _candidates(kernel: KernelOp) -> Iterator[NisaOp]:
@@ -172,35 +149,58 @@ def _is_int32(value: SSAValue) -> bool:
 
 @dataclass(slots=True, eq=False)
 class _Event:
-    """An instruction that writes 32-bit integers."""
+    """An instruction that writes 32-bit integers, or accesses elements by tiles of indices."""
 
     op: NisaOp
-    written: list[SSAValue]
+    written: list[tuple[SSAValue, bool]]
+    """The operands with 32-bit integers, and whether all of their elements are written."""
+    indexed: list[tuple[SSAValue, DynamicPart]]
     arithmetic: IntegerArithmetic | None
     is_candidate: bool
 
 
 class _Reader:
-    def __init__(self, kernel: KernelOp, candidates: set[NisaOp]):
+    def __init__(
+        self, kernel: KernelOp, candidates: Collection[NisaOp], *, with_indices: bool = False
+    ):
         self.order: list[NisaOp] = []
         """The instructions that are checked for rounding, in program order."""
+        self.indexed: list[_Event] = []
+        """The instructions with tiles of indices, in program order, if `with_indices`."""
         self._target = kernel.target
         self._candidates = candidates
+        self._with_indices = with_indices
 
     def event(self, op: Operation) -> _Event | None:
         if not is_instruction(op):
             return None
         written = [
-            effect.value
+            (effect.value, not effect.partial)
             for effect in effects(op)
             if effect.role is not Role.read and _is_int32(base_of(effect.value))
         ]
-        if not written:
+        indexed = list(_indexed(op)) if self._with_indices else []
+        if not written and not indexed:
             return None
         is_candidate = op in self._candidates
         if is_candidate:
             self.order.append(op)
-        return _Event(op, written, integer_arithmetic(op, self._target), is_candidate)
+        arithmetic = integer_arithmetic(op, self._target) if written else None
+        event = _Event(op, written, indexed, arithmetic, is_candidate)
+        if indexed:
+            self.indexed.append(event)
+        return event
+
+
+def _indexed(op: NisaOp) -> Iterator[tuple[SSAValue, DynamicPart]]:
+    """Yield the operands whose elements a tile of 32-bit indices selects."""
+    for _, value in op.given_operands():
+        view = value.owner
+        if type(view) is not ViewOp or len(operand_tuple(view)) < 2:
+            continue
+        part = view.dynamic
+        if part is not None and _is_int32(part.index):
+            yield value, part
 
 
 class _Flow:
@@ -210,11 +210,13 @@ class _Flow:
 
     def __init__(self, kernel: KernelOp):
         self.found: dict[NisaOp, Rounded] = {}
+        self.indices: dict[tuple[NisaOp, SSAValue], Bounds] = {}
+        """The bounds of tiles of indices, by the instruction and its operand."""
         self._ranges = Ranges(kernel)
         self._constants: dict[int, Bounds] = {}
 
     def keys(self, event: _Event) -> Iterable[int]:
-        return (id(base_of(value)) for value in event.written)
+        return (id(base_of(value)) for value, _ in event.written)
 
     def join(self, one: Bounds | None, two: Bounds | None) -> Bounds | None:
         if one is None or two is None:
@@ -222,20 +224,26 @@ class _Flow:
         both = one | two
         if both == one:
             return one
-        return _GROWN if both.fit_float32 else _ANY
+        return GROWN if both.fit_float32 else ANY
 
     def visit(self, event: _Event, state: dict[int, Bounds | None], certain: bool) -> None:
         known = _State(state, self._ranges, self._constants, event.op)
+        for view, part in event.indexed:
+            self.indices[event.op, view] = known.bounds_of(part.index)
+        if not event.written:
+            return
         if event.arithmetic is None:
             bounds = known.written_by(event.op)
         else:
             bounds = self._computed(event, event.arithmetic, known)
-        for value in event.written:
+        for value, entirely in event.written:
             base = base_of(value)
             dtype, whole = info_of(base).dtype, info_of(value)
             held = any_of(dtype)
             if bounds is not None and whole.dtype.name in INT32:
                 held = bounds.within(dtype)
+            if held.attained and not (entirely and _is_whole(value)):
+                held = replace(held, attained=False)
             earlier = state.get(id(base))
             covers = whole.indirection is None and whole.size == info_of(base).size
             state[id(base)] = held if covers or earlier is None else earlier | held
@@ -256,13 +264,22 @@ class _Flow:
             elif step.word in INEXACT and not result.fit_float32 and event.is_candidate:
                 self._report(Rounded(op, arithmetic, None, result))
         if arithmetic.reduced is not None:
-            result = _reduced(arithmetic.reduced, result, arithmetic.terms)
+            result = reduced(arithmetic.reduced, result, arithmetic.terms)
             if not result.fit_float32 and arithmetic.reduced in INEXACT and event.is_candidate:
                 self._report(Rounded(op, arithmetic, None, result))
         return result
 
     def _report(self, rounded: Rounded) -> None:
         self.found.setdefault(rounded.op, rounded)
+
+
+def _is_whole(value: SSAValue) -> bool:
+    """Whether a tile is an allocation, or a view that has the allocation's own shape."""
+    base = base_of(value)
+    if value is base:
+        return True
+    view, whole = info_of(value), info_of(base)
+    return view.shape == whole.shape and view.strides == whole.strides
 
 
 def _is_computed(arithmetic: IntegerArithmetic, value: SSAValue) -> bool:
@@ -288,16 +305,20 @@ class _State:
             if number is not None:
                 return exactly(int(number))
             known = self._ranges.range_of(value, self._op)
-            return _ANY if known is None else Bounds(known.low, known.high)
+            return ANY if known is None else Bounds(known.low, known.high)
         dtype, base = info_of(value).dtype, base_of(value)
         if dtype.name not in INT32 or info_of(base).dtype.name not in INT32:
-            return any_of(dtype) if dtype.is_integer else _ANY
+            return any_of(dtype) if dtype.is_integer else ANY
         if isinstance(base.owner, ConstantOp):
             return self._bounds_of_constant(base, base.owner)
         if isinstance(base, BlockArgument):
             return any_of(dtype)
         bounds = self._state.get(id(base))
-        return any_of(dtype) if bounds is None else bounds.within(dtype)
+        if bounds is None:
+            return any_of(dtype)
+        if bounds.attained and not _is_whole(value):
+            bounds = replace(bounds, attained=False)
+        return bounds.within(dtype)
 
     def _bounds_of_constant(self, base: SSAValue, op: ConstantOp) -> Bounds:
         known = self._constants.get(id(base))
@@ -315,88 +336,16 @@ class _State:
         return None if rule is None else rule(op, self)
 
 
-_ANY = Bounds(-(1 << 63), 1 << 63)
-
-
 def _applied(step: IntegerStep, value: Bounds, known: _State) -> Bounds:
     word = step.word
     if step.other is None:
-        unary = _UNARY.get(word)
+        unary = UNARY.get(word)
         if value.grown:
             return value
-        return _ANY if unary is None else unary(value)
+        return ANY if unary is None else unary(value)
     other = known.bounds_of(step.other)
     one, two = (other, value) if step.reverse else (value, other)
-    return _combined(word, one, two)
-
-
-def _combined(word: str, one: Bounds, two: Bounds) -> Bounds:
-    """Return the bounds of the results of operator `word` for operands `one` and `two`."""
-    if word in _BOOLEAN:
-        return Bounds(0, 1)
-    binary = _BINARY.get(word)
-    if one.grown or two.grown:
-        return _with_grown(one, two)
-    return _ANY if binary is None else binary(one, two)
-
-
-_BOOLEAN = (*COMPARISONS, "logical_and", "logical_or", "logical_xor")
-
-
-def _added(one: Bounds, two: Bounds) -> Bounds:
-    return Bounds(one.low + two.low, one.high + two.high, min(one.zeros, two.zeros))
-
-
-def _negated(one: Bounds) -> Bounds:
-    return Bounds(-one.high, -one.low, one.zeros)
-
-
-def _multiplied(one: Bounds, two: Bounds) -> Bounds:
-    ends = [a * b for a in (one.low, one.high) for b in (two.low, two.high)]
-    return Bounds(min(ends), max(ends), min(one.zeros + two.zeros, _ZERO_BITS))
-
-
-def _maximum(one: Bounds, two: Bounds) -> Bounds:
-    zeros = min(one.zeros, two.zeros)
-    return Bounds(max(one.low, two.low), max(one.high, two.high), zeros)
-
-
-def _minimum(one: Bounds, two: Bounds) -> Bounds:
-    return _negated(_maximum(_negated(one), _negated(two)))
-
-
-def _absolute(one: Bounds) -> Bounds:
-    return Bounds(0, one.magnitude, one.zeros)
-
-
-_BINARY: dict[str, Callable[[Bounds, Bounds], Bounds]] = {
-    "add": _added,
-    "subtract": lambda one, two: _added(one, _negated(two)),
-    "multiply": _multiplied,
-    "maximum": _maximum,
-    "minimum": _minimum,
-}
-_UNARY: dict[str, Callable[[Bounds], Bounds]] = {
-    "abs": _absolute,
-    "relu": lambda one: _maximum(one, exactly(0)),
-    "square": lambda one: _absolute(_multiplied(one, one)),
-}
-
-
-def _reduced(word: str, each: Bounds, terms: int) -> Bounds:
-    """Return the bounds of a reduction of `terms` elements."""
-    if each.grown:
-        return each
-    if word in ("add", "subtract"):
-        bounds = Bounds(
-            min(each.low * terms, each.low), max(each.high * terms, each.high), each.zeros
-        )
-        return bounds if word == "add" else bounds | _negated(bounds)
-    if word in ("maximum", "minimum"):
-        return each
-    if word in _BOOLEAN:
-        return Bounds(0, 1)
-    return each if terms == 1 else _ANY
+    return combined(word, one, two)
 
 
 # ------------------------------------------------------------------ instructions without arithmetic
@@ -420,8 +369,8 @@ def _pattern(op: NisaOp, known: _State) -> Bounds | None:
     result = exactly(0) if offset is None else known.bounds_of(offset)
     rows = info_of(op.required("dst")).partitions
     for step, count in [(op.value_of("channel_multiplier"), rows), *op.value_of("pattern")]:
-        result = _added(result, _multiplied(exactly(step), Bounds(0, max(count - 1, 0))))
-    return result
+        result = added(result, multiplied(exactly(step), Bounds(0, max(count - 1, 0))))
+    return replace(result, attained=offset is None or scalar_constant(offset) is not None)
 
 
 def _number(name: str) -> Callable[[NisaOp, _State], Bounds | None]:
@@ -452,7 +401,7 @@ def _activated(op: NisaOp, known: _State) -> Bounds | None:
 
 def _shifted(op: NisaOp, known: _State) -> Bounds | None:
     """Return the bounds written by a `TensorScalarOp` that compares or applies one bit operator."""
-    if (op.value_of("op1") or op.value_of("op0")) in _BOOLEAN:
+    if (op.value_of("op1") or op.value_of("op0")) in BOOLEAN:
         return Bounds(0, 1)
     number = op.operand_named("operand0")
     if number is None or is_tile(number) or op.value_of("op1") is not None:
@@ -467,7 +416,7 @@ def _shifted(op: NisaOp, known: _State) -> Bounds | None:
         limit = data.high if data.low >= 0 else 2**32 - 1
         return Bounds(0, limit >> bits)
     if word == "left_shift" and 0 <= bits < 32:
-        result = _multiplied(data, exactly(1 << bits))
+        result = multiplied(data, exactly(1 << bits))
         dtype = info_of(op.required("dst")).dtype
         return result if result.within(dtype) is result else None
     return None
@@ -475,7 +424,7 @@ def _shifted(op: NisaOp, known: _State) -> Bounds | None:
 
 def _masked(op: NisaOp, known: _State) -> Bounds | None:
     """Return the bounds written by a `TensorTensorOp` that compares or applies `bitwise_and`."""
-    if op.value_of("op") in _BOOLEAN:
+    if op.value_of("op") in BOOLEAN:
         return Bounds(0, 1)
     one, two = (known.bounds_of(op.required(name)) for name in ("data1", "data2"))
     if op.value_of("op") != "bitwise_and" or min(one.low, two.low) < 0:
@@ -559,4 +508,4 @@ def _results_of(op: Operation) -> list[int]:
 def _is_decision(op: NisaOp, target: Target) -> bool:
     """True if an instruction compares its operands, in float32."""
     arithmetic = integer_arithmetic(op, target)
-    return arithmetic is not None and any(word in _BOOLEAN for word in arithmetic.words)
+    return arithmetic is not None and any(word in BOOLEAN for word in arithmetic.words)

@@ -122,4 +122,22 @@ nki.kernel @perhaps(%x: memref<8x4xf32, #nki.shared_hbm>, %n: memref<1xi32, #nki
   nki.return
 }
 
-// CHECK: 3 errors and 1 warning
+// Indices in a tile: a pattern of which the last is out of bounds. Part of a tile may be in bounds.
+// CHECK: error[index-bounds]: nisa.dma_copy: the indices of 'src' go from 5 to 8, legal are 0 to 7
+// CHECK: = help: write indices within the tensor, or pass oob_mode=nisa.oob_mode.skip
+// CHECK-NOT: dst=%part
+nki.kernel @pattern(%x: memref<8x4xf32, #nki.shared_hbm>) target=trn3 {
+  %index = nki.alloc : memref<4x1xi32, #nki.sbuf>
+  %t = nki.alloc : memref<4x4xf32, #nki.sbuf>
+  %part = nki.alloc : memref<3x4xf32, #nki.sbuf>
+  %c5 = arith.constant 5 : i32
+  nisa.iota dst=%index, pattern=[[1, 1]], offset=%c5, channel_multiplier=1
+  %rows = nki.view %x offset=0 pattern=[[4, 4], [1, 4]] vector=%index scale=4 bound=8
+  nisa.dma_copy dst=%t, src=%rows
+  %some = nki.view %index offset=0 pattern=[[1, 3], [1, 1]]
+  %first = nki.view %x offset=0 pattern=[[4, 3], [1, 4]] vector=%some scale=4 bound=8
+  nisa.dma_copy dst=%part, src=%first
+  nki.return
+}
+
+// CHECK: 4 errors and 1 warning
