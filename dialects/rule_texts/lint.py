@@ -142,8 +142,34 @@ ROUNDED_SUM = _lint(
     "NKI API reference, nki.isa, tensor_tensor; NKI API reference, nki.api.shared",
 )
 
-SUSPECTED = (OVERWRITTEN_RESULT, REDUNDANT_FILL, DEAD_STORE, NO_RESULT, LOST_RESULT)
-"""Rules about results that nothing uses. They are reported only for kernels without errors."""
+FALSE_PREDICATE = _lint(
+    "false-predicate",
+    "The predicate of a selection is true for some elements.",
+    "correct the comparison, 'offset', or the signs in 'pattern' and 'channel_multiplier'; "
+    "nisa.memset writes a number to all elements",
+    "NKI API reference, nki.isa, affine_select",
+    WarningGroup.suspicious,
+)
+ROUNDED_SEARCH = _lint(
+    "rounded-search",
+    "The values that an instruction searches for have the data type of the data.",
+    "give 'vals' the data type of 'data'",
+    "NKI API reference, nki.isa, nc_find_index8 and nc_match_replace8",
+    WarningGroup.suspicious,
+)
+SUSPECTED = (
+    OVERWRITTEN_RESULT,
+    REDUNDANT_FILL,
+    DEAD_STORE,
+    NO_RESULT,
+    LOST_RESULT,
+    FALSE_PREDICATE,
+    ROUNDED_SEARCH,
+)
+"""Rules about results that nothing uses, or that are not the intended ones.
+
+They are reported only for kernels without errors.
+"""
 LINT = (
     UNUSED_TILE,
     REDUNDANT_COPY,

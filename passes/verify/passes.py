@@ -40,6 +40,7 @@ from nkijit.passes.verify.registers import check_register_bits, check_registers,
 from nkijit.passes.verify.results import check_results
 from nkijit.passes.verify.rules import CATEGORIES, check_rules
 from nkijit.passes.verify.schedule import check_schedule
+from nkijit.passes.verify.selections import check_selections
 from nkijit.passes.verify.sums import check_saturated_sums
 
 
@@ -235,14 +236,14 @@ class LintPass(VerificationPass):
 
 
 class VerifyResultsPass(VerificationPass):
-    """Check that the results of instructions are used."""
+    """Check that the results of instructions are used, and that selections find elements."""
 
     name = "verify-results"
     NEEDS_ALL = True
     SUSPECTED = SUSPECTED
 
     def suspect(self, kernel: KernelOp) -> Iterable[Diagnostic]:
-        return check_results(kernel)
+        return (*check_results(kernel), *check_selections(kernel))
 
 
 class VerifyIntegersPass(VerificationPass):
