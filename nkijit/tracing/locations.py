@@ -76,9 +76,23 @@ class _Known:
                 start, _, start_column, _ = position
                 line = line if start is None else start
                 column = column_in_line(file, line, start_column or 0)
+                column = _behind_keyword(file, line, column)
             location = FileLineColLoc(StringAttr(file), IntAttr(line), IntAttr(column))
             self.locations[offset] = location
         return location
+
+
+def _behind_keyword(file: str, line: int, column: int) -> int:
+    """Return the column of the test or the iterable of a statement that starts at a column.
+
+    In Python 3.11, the instructions of a loop or a test have the position of the whole statement,
+    in later versions that of the expression.
+    """
+    keyword = _KEYWORD.match(source_line(file, line), column - 1)
+    return column if keyword is None else keyword.end() + 1
+
+
+_KEYWORD = re.compile(r"(?:(?:if|elif|while|assert)\b|for\b.*?\bin\b)\s*(?=\S)")
 
 
 _codes: dict[int, _Known] = {}

@@ -27,9 +27,9 @@ def right(x):
 
 FINDING = r"""
 error[loop-condition]: while: the test of the loop has become another register
-  --> loop-condition.py:12:5
+  --> loop-condition.py:12:11
     |
  12 |     while number:
-    |     ^^^^^
+    |           ^^^^^^
    = help: write that register with nisa.register_load or nisa.register_move, do not rebind its name
 """

@@ -29,9 +29,9 @@ def right(x):
 
 FINDING = r"""
 warning[loop-number]: nl.dynamic_range: its body is traced once, so 'weight' changes once, from 1.0 to 0.5, and not in each iteration
-  --> loop-number.py:11:5
+  --> loop-number.py:11:14
     |
  11 |     for _ in nl.dynamic_range(4):
-    |     ^^^
+    |              ^^^^^^^^^^^^^^^^
    = help: write range(4), which traces the body for each iteration; or keep weight in a tile or a register that the body updates
 """

@@ -22,9 +22,9 @@ def right(x):
 
 FINDING = r"""
 error[loop-step]: nl.dynamic_range: 'step' must be an int of at least 1, it is 0
-  --> loop-step.py:9:5
+  --> loop-step.py:9:39
    |
  9 |     for i in nl.dynamic_range(0, 512, 0):
-   |     ^^^
+   |                                       ^
    = help: pass a positive int, or count backwards in the body
 """

@@ -26,9 +26,9 @@ def right(x):
 
 FINDING = r"""
 error[no-reorder-loop]: nl.dynamic_range: a loop on the device is inside nl.no_reorder
-  --> no-reorder-loop.py:11:9
+  --> no-reorder-loop.py:11:18
     |
  11 |         for _ in nl.dynamic_range(4):
-    |         ^^^
+    |                  ^^^^^^^^^^^^^^^^
    = help: put the no_reorder block into the body of the loop
 """

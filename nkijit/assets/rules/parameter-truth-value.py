@@ -27,9 +27,9 @@ def right(x):
 
 FINDING = r"""
 warning[parameter-truth-value]: tensor 'x': a tensor parameter counts as true
-  --> parameter-truth-value.py:11:5
+  --> parameter-truth-value.py:11:8
     |
  11 |     if x:
-    |     ^^
+    |        ^
    = help: compare with `is not None`
 """

@@ -26,9 +26,9 @@ def right(x):
 
 FINDING = r"""
 warning[truth-value]: tensor 'tile': a tensor counts as true
-  --> truth-value.py:10:5
+  --> truth-value.py:10:8
     |
  10 |     if tile:
-    |     ^^
+    |        ^^^^
    = help: ask what is known while tracing: t is None, t.shape, t.dtype; choose by values with nl.where
 """

@@ -209,7 +209,7 @@ def test_page_needs_nothing_else() -> None:
     circles = svg.getElementsByTagName("circle")
     assert [len(circle.getElementsByTagName("title")) for circle in circles] == [1, 1]
     assert page.count("<tr") == 4
-    assert "integer division or modulo by zero" in page
+    assert "by zero" in page
 
 
 @nki.jit
