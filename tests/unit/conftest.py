@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -40,6 +41,13 @@ if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
 # that a failure in CI is the same failure here.
 settings.register_profile("nkijit", deadline=None, derandomize=True, database=None)
 settings.load_profile("nkijit")
+
+
+def pytest_collection_finish() -> None:
+    # Tests and their modules are almost a million objects, which each full garbage collection would
+    # visit; kernels that are traced, and tests that collect garbage, cause many.
+    gc.collect()
+    gc.freeze()
 
 
 _BEGUN = time.monotonic()
