@@ -106,7 +106,7 @@ COMMANDS = {
     ),
     "explain": (
         "explaining:explain",
-        "Explain a rule, an instruction, a function or the forms of an argument.",
+        "Explain a rule, an instruction, a function, a term or the forms of an argument.",
     ),
     "lit-config": (
         "testing:lit_config",

@@ -322,7 +322,7 @@ def diff(first: Question, second: Question, schedule: str, page: Page) -> Answer
 
 
 def explain(name: str, page: Page) -> Answer:
-    """Explain a rule, an instruction or a function."""
+    """Explain a rule, an instruction, a function or a term."""
     try:
         text = catalogue.explain(name)
     except KeyError as error:

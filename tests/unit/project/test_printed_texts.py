@@ -79,7 +79,7 @@ def _texts() -> list[Text]:
     assets = [p for p in (ROOT / "nkijit" / "assets").rglob("*") if p.suffix in (".js", ".html")]
     tables = [
         path
-        for folder in ("nkijit/releases", "dialects", "passes")
+        for folder in ("nkijit/releases", "nkijit/reference", "dialects", "passes")
         for path in (ROOT / folder).rglob("*.toml")
     ]
     files = [*SOURCES, ROOT / "pytest_nkijit.py", *assets, *tables]
@@ -132,7 +132,7 @@ _COMPUTED = {
 
 `test_only_functions_with_a_page_are_explained` checks that the last one has no others.
 """
-_PLACEHOLDERS = ("RULE", "NAME", "nisa.X")
+_PLACEHOLDERS = ("RULE", "NAME", "TERM", "nisa.X")
 
 
 def test_explained_names_have_a_page() -> None:
