@@ -19,6 +19,7 @@ from nkijit.dialects.declare.queries import rules_of
 from nkijit.dialects.declare.rules.operands import buffer_names
 from nkijit.dialects.declare.rules.wording import one_of
 from nkijit.dialects.declare.spec import Field
+from nkijit.dialects.hardware.words import engine
 from nkijit.dialects.ncc import COLLECTIVES
 from nkijit.dialects.nisa import INSTRUCTIONS, OF_SCALARS
 from nkijit.dialects.nisa.universal_rules import UNIVERSAL_RULES, all_rules_of
@@ -273,7 +274,7 @@ def facts_of(op: type[NisaOp]) -> list[tuple[str, str]]:
         ("instruction", op.name),
         ("does", " ".join((op.__doc__ or "").split())),
         ("arguments", ", ".join(f.name for f in spec.fields)),
-        ("engines", ", ".join(engine.name for engine in spec.engines)),
+        ("engines", ", ".join(each.name for each in spec.engines)),
         ("since", f"NeuronCore-v{spec.since.value}"),
         ("release", f"{begun} (Neuron SDK {begun.sdk}) and newer"),
         ("rules", ", ".join(rules)),
@@ -338,7 +339,10 @@ def _accepted(op: type[NisaOp], f: Field) -> str:
             facts.append(f"in {one_of(buffer_names(limit.buffers))}")
         if limit.dtypes is not None:
             facts.append(f"of type {one_of(limit.dtypes)}")
-    if not f.required:
+    if f.name == "engine" and f.default is engine.unknown and len(op.SPEC.engines) > 1:
+        choice = op.SPEC.select_engine
+        facts.append(f"by default {op.SPEC.engines[0].name if choice is None else choice.words}")
+    elif not f.required:
         default = getattr(f.default, "name", f.default)
         facts.append(f"{default} by default")
     return f"{', '.join(facts)}."

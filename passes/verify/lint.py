@@ -325,10 +325,16 @@ class _Tables:
             yield diagnose(
                 TABLE_RELOAD,
                 op,
-                f"loads the table of nl.{op.value_of('op')} again, which "
-                f"nl.{by.value_of('op')} has replaced: about {self._cycles:.0f} cycles",
-                related=[(by, f"loads the table of nl.{by.value_of('op')}")],
+                f"loads {_table(op)} again, which {_table(by)} has replaced: about "
+                f"{self._cycles:.0f} cycles",
+                related=[(by, f"loads {_table(by)}")],
             )
+
+
+def _table(op: NisaOp) -> str:
+    """Return the table of an instruction in words, with the name that listings print."""
+    table, function = table_of(op), op.value_of("op")
+    return f"the table of nl.{table}" + (f" for nl.{function}" if function != table else "")
 
 
 # ------------------------------------------------------------------ cheaper alternatives
