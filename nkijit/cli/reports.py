@@ -67,10 +67,6 @@ class Prediction(Model):
             )
 
 
-_TILES = "tiles of the author; `nkijit report` shows those of the compiler"
-"""The first line of a memory map."""
-
-
 def memory(
     kernels: Selection,
     *,
@@ -87,8 +83,7 @@ def memory(
     with waiting("mapping the memory"):
         reports = [each.memory() for each in traced]
         texts = [r.to_json() if as_json else r.svg() if as_svg else str(r) for r in reports]
-    first = "" if as_json or as_svg else f"{_TILES}\n"
-    output.write(first + "\n".join(texts))
+    output.write("\n".join(texts))
 
 
 def profile(

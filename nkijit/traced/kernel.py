@@ -156,8 +156,8 @@ class TracedKernel:
         text = ir_text_of(self.module, locations=locations, generic=generic, rolled=rolled)
         return self._shown("IR", text)
 
-    def _shown(self, kind: str, text: str) -> ShownText:
-        return ShownText(text, f"{kind} of @{self.name} for {self.target.platform}")
+    def _shown(self, kind: str, text: str, more: str = "") -> ShownText:
+        return ShownText(text, f"{kind} of @{self.name} for {self.target.platform}{more}")
 
     def source(
         self, *, comments: bool = True, loops: bool = True, schedule: str = "author"
@@ -438,11 +438,11 @@ class TracedKernel:
     ) -> ShownText:
         """Return the queues of each core as text: one engine instruction per line, with its waits.
 
-        The arguments are those of `programs`. The first line names the errors that did not stop the
-        lowering.
+        The arguments are those of `programs`. The first line names the schedule, the next one the
+        errors that did not stop the lowering.
         """
         text = self._predictions.listing(_prediction_options(None, strict, disable_dge, schedule))
-        return self._shown("listing", text)
+        return self._shown("listing", text, f", {Schedule(schedule).words}")
 
     def cycles(self) -> list[dict[str, float]]:
         """Return the busy time of the engines of each core, in cycles of the engine's clock.
@@ -520,7 +520,7 @@ class TracedKernel:
         return ShownPage(reported.html(other), title)
 
     def memory(self) -> MemoryReport:
-        """Return the contents of SBUF and PSUM at each instruction, for each core.
+        """Return the contents of SBUF and PSUM at each instruction, in the author's schedule.
 
         A kernel with tiles that do not fit has a report, too. `print` it for a table and a map; a
         notebook shows it as a picture, which `svg()` returns.

@@ -52,7 +52,7 @@ def _header(program: Program) -> Iterator[str]:
         yield str(program.passed_over)
     if program.changes is not None:
         done = ", ".join(f"{name} {count}" for name, count in program.changes.items() if count)
-        yield f"schedule of the compiler: {done or 'nothing to change'}"
+        yield f"schedule compiler: {done or 'nothing to change'}"
     yield f"kernel {kernel.sym_name.data}, {target.platform} (NeuronCore-v{target.version.value})"
     waits = sum(len(item.waits) for queue in program.queues for item in program.items(queue))
     signals = sum(program.signals.values())

@@ -13,6 +13,7 @@ from nkijit.dialects.hardware.targets import PARTITIONS_PER_QUADRANT
 from nkijit.passes.analysis.memory.map import CoreMap, MemoryMap, SpaceMap, TileMap
 from nkijit.passes.analysis.memory.tile_groups import groups_of
 from nkijit.passes.analysis.memory.words import headline_of
+from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.diagnostics.picture import COLOURS, GRID, INK, LETTER, MARK, ON_COLOUR, Picture
 
 _WIDTH, _LEFT, _RIGHT = 1100, 100, 24
@@ -29,9 +30,8 @@ def svg_of(report: MemoryMap, *, inline: bool = False) -> str:
     picture = Picture(_WIDTH)
     for core in report.cores:
         name = f", core {core.core}" if len(report.cores) > 1 else ""
-        picture.text(
-            20, 30, f"Memory of {report.kernel} on {report.target}{name}", size=18, bold=True
-        )
+        title = f"Memory of {report.kernel} on {report.target}{name}, {Schedule.author.words}"
+        picture.text(20, 30, title, size=18, bold=True)
         picture.down(44)
         for space in core.spaces:
             _space(picture, core, space)

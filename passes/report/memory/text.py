@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from nkijit.passes.analysis.memory.map import CoreMap, MemoryMap, SpaceMap, TileMap
 from nkijit.passes.analysis.memory.words import aligned_tiles, headline_of, in_use
+from nkijit.passes.compile.schedules import Schedule
 
 COLUMNS = 100
 """The width of the text in characters; long names can exceed it."""
@@ -26,7 +27,7 @@ def text_of(report: MemoryMap) -> str:
         parts += ["\n".join(_space(core, space)) for space in core.spaces]
         if core.unused:
             parts.append(f"never used, so without an address: {_listed(core.unused)}")
-    return "\n\n".join(parts) + "\n"
+    return f"{Schedule.author.headline}\n" + "\n\n".join(parts) + "\n"
 
 
 def _listed(names: Sequence[str]) -> str:

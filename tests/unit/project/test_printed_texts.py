@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -214,6 +215,25 @@ def test_a_help_page_shows_every_word(name: str) -> None:
     missing = [word for text in texts for word in text.split() if word not in shown]
     assert len(texts) > 1
     assert not missing
+
+
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("name", ["", *COMMANDS])
+def test_paragraphs_of_help_pages_are_filled(name: str, width: int) -> None:
+    """A line of a paragraph ends where the first word of the next line does not fit."""
+    words = [name, "--help"] if name else ["--help"]
+    wide = {"COLUMNS": str(width), "TERMINAL_WIDTH": str(width), "NO_COLOR": "1"}
+    shown = CliRunner().invoke(app, words, env=wide).output.partition("╭")[0]
+    lines = [line.rstrip() for line in shown.splitlines()]
+    short = [
+        (line, after)
+        for line, after in pairwise(lines)
+        if line and after and not after.startswith("  ")
+        # One column on each side is blank.
+        if len(line) + 1 + len(after.split()[0]) <= width - 1
+    ]
+    assert len(lines) > 2
+    assert not short
 
 
 def test_the_main_help_page_shows_every_word() -> None:

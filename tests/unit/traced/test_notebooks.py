@@ -147,9 +147,25 @@ TRACED = doubled.trace(nki.TensorSpec((128, 512), "float32"))
 def test_shown_texts_are_strings() -> None:
     listing = TRACED.listing()
     assert isinstance(listing, str)
-    assert repr(listing) == f"<listing of @doubled for trn3: {listing.count(chr(10))} lines>"
+    lines = listing.count("\n")
+    assert repr(listing) == f"<listing of @doubled for trn3, schedule author: {lines} lines>"
     copy = pickle.loads(pickle.dumps(listing))
     assert (copy, repr(copy)) == (listing, repr(listing))
+
+
+@pytest.mark.parametrize("schedule", ["author", "compiler"])
+def test_results_say_which_schedule_they_show(schedule: str) -> None:
+    shown = [TRACED.profile(schedule=schedule), TRACED.listing(schedule=schedule)]
+    shown += [TRACED.memory()] if schedule == "author" else []
+    for each in shown:
+        assert str(each).startswith(f"schedule {schedule}: ")
+        assert f", schedule {schedule}: " in repr(each)
+        assert f"schedule {schedule}: " in each._repr_html_()
+    pictures = [each for each in shown if hasattr(each, "svg")]
+    assert len(pictures) == (2 if schedule == "author" else 1)
+    for each in pictures:
+        assert f", schedule {schedule}" in each.svg()
+        assert f'"schedule": "{schedule}"' in each.to_json()
 
 
 @pytest.mark.parametrize(
