@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from support.paths import ROOT
+from typer import rich_utils
 from typer.testing import CliRunner
 
 import nkijit as nki
@@ -219,11 +220,16 @@ def test_a_help_page_shows_every_word(name: str) -> None:
 
 @pytest.mark.parametrize("width", [80, 120])
 @pytest.mark.parametrize("name", ["", *COMMANDS])
-def test_paragraphs_of_help_pages_are_filled(name: str, width: int) -> None:
+def test_paragraphs_of_help_pages_are_filled(
+    name: str, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A line of a paragraph ends where the first word of the next line does not fit."""
     words = [name, "--help"] if name else ["--help"]
-    wide = {"COLUMNS": str(width), "TERMINAL_WIDTH": str(width), "NO_COLOR": "1"}
-    shown = CliRunner().invoke(app, words, env=wide).output.partition("╭")[0]
+    # Typer reads the width from the environment once.
+    monkeypatch.setattr(rich_utils, "MAX_WIDTH", width)
+    page = CliRunner().invoke(app, words, env={"NO_COLOR": "1"}).output
+    assert max(map(len, page.splitlines())) == width
+    shown = page.partition("╭")[0]
     lines = [line.rstrip() for line in shown.splitlines()]
     short = [
         (line, after)
