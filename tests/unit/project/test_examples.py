@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -228,6 +229,22 @@ def test_command_line_runs_an_example(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     expected = importlib.import_module("rmsnorm").rmsnorm(**inputs)
     assert same_bits(np.load(out), expected)
+
+
+def test_command_line_verifies_every_example(monkeypatch: pytest.MonkeyPatch) -> None:
+    """examples/pyproject.toml has arguments of all kernels at module level."""
+    monkeypatch.chdir(ROOT)
+    result = CliRunner().invoke(app, ["verify", "examples/"])
+    assert result.exit_code == 0, result.output
+    assert "not checked" not in result.output
+    decorated = sum(
+        path.read_text(encoding="utf-8").count("\n@nki.jit")
+        for path in (ROOT / "examples").rglob("*.py")
+    )
+    launches = 2  # of classic/tensor_add.py:add_block, over its grid
+    assert len(re.findall(r": (?:no findings|\d+ warnings?) for trn", result.output)) == (
+        decorated + launches
+    )
 
 
 # ------------------------------------------------------------------ regressions
