@@ -438,8 +438,8 @@ class TracedKernel:
     ) -> ShownText:
         """Return the queues of each core as text: one engine instruction per line, with its waits.
 
-        The arguments are those of `programs`. The first line names the schedule, the next one the
-        errors that did not stop the lowering.
+        The arguments are those of `programs`. The first line names the errors that did not stop the
+        lowering, if there are any, the next one the schedule.
         """
         text = self._predictions.listing(_prediction_options(None, strict, disable_dge, schedule))
         return self._shown("listing", text, f", {Schedule(schedule).words}")

@@ -12,9 +12,10 @@ from nkijit.passes.lower.program import Program
 def listing_of(programs: Sequence[Program]) -> str:
     """Return the listing of all cores as text.
 
-    The first line names the author's schedule; in a listing with the compiler's schedule, that line
-    has the changes of each core.
+    The first line names the author's schedule, or the compiler's with the changes of the core. Only
+    errors that did not stop the lowering precede it.
     """
-    text = "\n".join(map(listing, programs))
     schedule = Schedule.of(programs[0])
-    return f"{schedule.headline}\n{text}" if schedule is Schedule.author else text
+    headline = schedule.headline if schedule is Schedule.author else ""
+    first, *others = programs
+    return "\n".join((listing(first, headline), *map(listing, others)))

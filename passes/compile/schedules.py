@@ -27,7 +27,7 @@ class Schedule(StrEnum):
 
     @property
     def headline(self) -> str:
-        """The first line of texts about a kernel with this schedule."""
+        """The line with which texts about a kernel with this schedule begin."""
         return f"{self.words}: {_MEANINGS[self]}"
 
 

@@ -25,13 +25,18 @@ WIDEST = 32
 """The width of the column of waits; a line with longer waits is not aligned with the others."""
 
 
-def listing(program: Program) -> str:
-    """Format the listing of a core: a header, then a section for each queue."""
-    return "\n".join(_lines(program)) + "\n"
+def listing(program: Program, headline: str = "") -> str:
+    """Format the listing of a core: a header, then a section for each queue.
+
+    Args:
+        program: the queues of the core.
+        headline: the header's line about the whole kernel; "" for none.
+    """
+    return "\n".join(_lines(program, headline)) + "\n"
 
 
-def _lines(program: Program) -> Iterator[str]:
-    yield from _header(program)
+def _lines(program: Program, headline: str) -> Iterator[str]:
+    yield from _header(program, headline)
     texts = Texts(program)
     for queue, items in program.queues.items():
         count = sum(1 for item in program.items(queue) if isinstance(item, EngineInstruction))
@@ -46,10 +51,12 @@ def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def _header(program: Program) -> Iterator[str]:
+def _header(program: Program, headline: str) -> Iterator[str]:
     kernel, target, placed = program.kernel, program.target, program.placement
     if program.passed_over:
         yield str(program.passed_over)
+    if headline:
+        yield headline
     if program.changes is not None:
         done = ", ".join(f"{name} {count}" for name, count in program.changes.items() if count)
         yield f"schedule compiler: {done or 'nothing to change'}"

@@ -54,7 +54,7 @@ class Profile(Figures):
         return f"{picture}{html_of_text(str(self))}"
 
     def __str__(self) -> str:
-        return f"{self.schedule.headline}\n{text_of(self, self.range, self.author)}"
+        return text_of(self, self.range, self.schedule.headline, self.author)
 
     def to_json(self) -> str:
         """Return everything but the timeline as JSON text, with places as `file:line:column`."""

@@ -23,10 +23,10 @@ _RIGHT = frozenset({"instructions", "busy", "waits", "idle", "time", "share", "b
 """The columns that contain numbers."""
 
 
-def text_of(profile: Figures, ends: Range, author: float | None = None) -> str:
-    """Return the whole summary, with a closing newline."""
+def text_of(profile: Figures, ends: Range, headline: str, author: float | None) -> str:
+    """Return the whole summary, with a closing newline; `headline` names the schedule."""
     parts = [
-        _head(profile, ends, author),
+        _head(profile, ends, headline, author),
         _engines(profile),
         _bounds(profile),
         _dma(profile),
@@ -46,11 +46,12 @@ def place_text(place: Position | None) -> str:
     return "" if place is None else place.brief
 
 
-def _head(profile: Figures, ends: Range, author: float | None) -> list[str]:
+def _head(profile: Figures, ends: Range, headline: str, author: float | None) -> list[str]:
     cores = len(profile.memory)
     on = f" on {cores} cores" if cores > 1 else ""
     lines = [str(profile.passed_over)] if profile.passed_over else []
     lines += [
+        headline,
         f"profile of @{profile.kernel} for {profile.target}{on}: "
         f"{range_text(profile.time, ends.low, ends.high)}, "
         f"{counted(profile.instructions, 'instruction')}",
