@@ -20,6 +20,7 @@
 # RUN: nkijit list --no-strict %t/sums.mlir | filecheck --match-full-lines --check-prefix=LIST %s
 # RUN: nkijit profile --no-strict %t/sums.mlir | filecheck --match-full-lines --check-prefix=PROFILE %s
 # PROFILE: does not fit: sbuf-capacity (shown as if it did)
+# PROFILE-NEXT: schedule compiler: order and tiles after the compiler's passes
 # PROFILE-NEXT: profile of @sums for trn3: {{.*}}
 # RUN: nkijit profile --no-strict %t/sums.mlir --against %t/sums.mlir | filecheck --match-full-lines --check-prefix=AGAINST %s
 # AGAINST: this: does not fit: sbuf-capacity (shown as if it did)
