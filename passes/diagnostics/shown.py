@@ -39,6 +39,15 @@ class ShownText(str):
         return html_of_text(self)
 
 
+_DARK = ('[data-jp-theme-light="false"]', '[data-theme="dark"]', '[theme="dark"]', ".vscode-dark")
+"""Selectors of dark pages: Jupyter and nbconvert, Sphinx themes, Colab, Visual Studio Code."""
+_THEMES = (
+    "<style>.nkijit-page { color-scheme: light }"
+    f"{', '.join(f'{each} .nkijit-page' for each in _DARK)} {{ color-scheme: dark }}</style>"
+)
+"""The theme of a frame is that of its page. Browsers would use that of the system."""
+
+
 class ShownPage(ShownText):
     """A self-contained HTML page. Notebooks show it in a frame."""
 
@@ -48,7 +57,8 @@ class ShownPage(ShownText):
     def _repr_html_(self) -> str:
         # The sandboxed frame isolates its scripts and styles from the notebook.
         return (
-            f'<iframe sandbox="allow-scripts allow-downloads" title="{html.escape(self.what)}" '
+            f'{_THEMES}<iframe class="nkijit-page" sandbox="allow-scripts allow-downloads" '
+            f'title="{html.escape(self.what)}" '
             'style="width:100%;height:min(80vh,800px);min-height:480px;border:1px solid #8888;'
             'box-sizing:border-box" '
             f'srcdoc="{html.escape(self)}"></iframe>'

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from nkijit.dialects.hardware.targets import PARTITIONS_PER_QUADRANT
+from nkijit.dialects.spelling import counted
 from nkijit.passes.analysis.memory.map import CoreMap, MemoryMap, SpaceMap, TileMap
-from nkijit.passes.analysis.memory.tile_groups import groups_of
 from nkijit.passes.analysis.memory.words import headline_of
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.diagnostics.picture import COLOURS, GRID, INK, LETTER, MARK, ON_COLOUR, Picture
@@ -19,8 +19,8 @@ from nkijit.passes.diagnostics.picture import COLOURS, GRID, INK, LETTER, MARK, 
 _WIDTH, _LEFT, _RIGHT = 1100, 100, 24
 _PLOT = _WIDTH - _LEFT - _RIGHT
 _PANEL, _SMALL_PANEL, _BANK = 300, 130, 26
-_MOST_GROUPS = 8
-"""The largest number of tiles in the legend."""
+_MOST_NAMES = 16
+"""The largest number of names in the legend."""
 
 Panel = tuple[str, "list[TileMap]"]
 
@@ -75,18 +75,24 @@ def _colours(tiles: Iterable[TileMap]) -> dict[str, str]:
 
 
 def _legend(picture: Picture, space: SpaceMap, colours: dict[str, str]) -> None:
-    """Draw the legend: the largest tiles in use at the peak."""
-    groups = groups_of(space.at_peak)
+    """Draw the legend: the colours of the names of tiles, the largest tiles first."""
     x, y = float(_LEFT), 4.0
-    for group in groups[:_MOST_GROUPS]:
-        counted = f"{group.count} x " if group.count > 1 else ""
-        words = f"{counted}{group.tile.name} {group.tile.size}, {group.bytes:,} B"
+    for name, colour in [*colours.items()][:_MOST_NAMES]:
+        tiles = [tile for tile in space.tiles if tile.name == name]
+        largest = max(tiles, key=lambda tile: tile.bytes)
+        count = f", {counted(len(tiles), 'tile')}" if len(tiles) > 1 else ""
+        words = f"{name} {largest.size}, {largest.bytes:,} B{count}"
         width = 30 + LETTER * len(words)
         if x > _LEFT and x + width > _WIDTH - _RIGHT:
             x, y = float(_LEFT), y + 18
-        picture.box(x, y, 12, 12, colours[group.tile.name])
+        picture.box(x, y, 12, 12, colour)
         picture.text(x + 17, y + 10, words, size=11)
         x += width
+    if len(colours) > _MOST_NAMES:
+        words = f"and {counted(len(colours) - _MOST_NAMES, 'name')} of smaller tiles"
+        if x > _LEFT and x + LETTER * len(words) > _WIDTH - _RIGHT:
+            x, y = float(_LEFT), y + 18
+        picture.text(x, y + 10, words, size=11)
     picture.down(y + 22)
 
 

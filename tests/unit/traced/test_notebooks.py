@@ -220,6 +220,30 @@ def test_cells_in_a_browser(shown: dict[str, Shown], tmp_path: Path) -> None:
         assert [e["message"] for e in driver.get_log("browser") if e["level"] == "SEVERE"] == []
 
 
+@pytest.mark.skipif(CHROMIUM is None or DRIVER is None, reason=MISSING)
+def test_a_report_has_the_theme_of_its_page(shown: dict[str, Shown], tmp_path: Path) -> None:
+    """The system's theme does not matter: a notebook can have another one."""
+    bodies = {
+        "": "light",
+        'data-jp-theme-light="true"': "light",
+        'data-jp-theme-light="false"': "dark",
+        'data-theme="dark"': "dark",
+        'class="vscode-dark"': "dark",
+    }
+    with started() as driver:
+        for number, (attributes, theme) in enumerate(bodies.items()):
+            page = tmp_path / f"{number}.html"
+            cell = f'<div id="report">{shown["report"].html}</div>'
+            page.write_text(f"<!doctype html><body {attributes}>{cell}", encoding="utf-8")
+            for system in ("light", "dark"):
+                feature = {"name": "prefers-color-scheme", "value": system}
+                driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+                driver.get(page.as_uri())
+                WebDriverWait(driver, 60).until(_has_rows)
+                query = f"return matchMedia('(prefers-color-scheme: {theme})').matches"
+                assert driver.execute_script(query), (attributes, system)
+
+
 def test_texts_are_monospaced_and_pictures_have_the_colours_of_the_page(
     shown: dict[str, Shown],
 ) -> None:
