@@ -105,7 +105,7 @@ def test_settings_of_the_project_apply(session: Session, tmp_path: Path) -> None
     """Findings are those of `nkijit verify`: portability, its release, suppressed rules."""
     session.until("no findings")
     release = tmp_path / "pyproject.toml"
-    # 16 columns are a small transfer, and `is None` is not in the Python of NKI 0.6.
+    # NKI 0.6 does not accept `is`.
     kernel = KERNEL.replace("    out =", "    scale = 1 if x is None else 2\n    out =")
     (tmp_path / "k.py").write_text(kernel)
     session.until("no findings")
