@@ -16,6 +16,7 @@ from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.text import WarningGroup
+from nkijit.dialects.spelling import numbered
 from nkijit.dialects.tiles import info_of
 from nkijit.frameworks.calls import Backward, DeferredCall
 from nkijit.host.file_state import FileState
@@ -135,7 +136,7 @@ class TracedKernel:
         types = self.argument_types
         inputs = ", ".join(f"{name} {_size(shape, dtype)}" for name, shape, dtype in types)
         results = ", ".join(_size(*of) for of in self.result_types) or "nothing"
-        cores = f" on {len(self._kernels)} cores" if len(self._kernels) > 1 else ""
+        cores = f" on {numbered(len(self._kernels), 'core')}" if len(self._kernels) > 1 else ""
         return f"@{self.name} for {self.target.platform}{cores}: {inputs} -> {results}"
 
     def text(
@@ -750,7 +751,7 @@ def load(path: str | os.PathLike[str], kernel: str | None = None) -> TracedKerne
     if kernel is None:
         if len(found) != 1:
             raise ValueError(
-                f"{os.fspath(path)} has {len(found)} kernels"
+                f"{os.fspath(path)} has {numbered(len(found), 'kernel')}"
                 + (f" ({', '.join(found)}); name one" if found else "")
             )
         kernel = next(iter(found))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from typing import Self
 
+from nkijit.dialects.spelling import counted
 from nkijit.passes.diagnostics.styled import as_html, line
 
 
@@ -33,7 +34,7 @@ class ShownText(str):
 
     def __repr__(self) -> str:
         count = self.count("\n")
-        return f"<{self.what}: {count:,} line{'' if count == 1 else 's'}>"
+        return f"<{self.what}: {counted(count, 'line')}>"
 
     def _repr_html_(self) -> str:
         return html_of_text(self)

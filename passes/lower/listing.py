@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from nkijit.dialects.spelling import numbered
 from nkijit.passes.lower.program import EngineInstruction, Item, Program, QueueLoop
 from nkijit.passes.lower.texts import Texts
 
@@ -41,14 +42,10 @@ def _lines(program: Program, headline: str) -> Iterator[str]:
     for queue, items in program.queues.items():
         count = sum(1 for item in program.items(queue) if isinstance(item, EngineInstruction))
         yield ""
-        yield f"{queue.name}: {_counted(count, 'instruction')}"
+        yield f"{queue.name}: {numbered(count, 'instruction')}"
         waits = [len(texts.waits(item)) for item in program.items(queue) if item.waits]
         width = max([w for w in waits if w <= WIDEST], default=0)
         yield from _rows(items, texts, width, "  ")
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _header(program: Program, headline: str) -> Iterator[str]:
@@ -64,11 +61,11 @@ def _header(program: Program, headline: str) -> Iterator[str]:
     waits = sum(len(item.waits) for queue in program.queues for item in program.items(queue))
     signals = sum(program.signals.values())
     yield (
-        f"{_counted(len(program.instructions), 'instruction')}, {_counted(waits, 'wait')}, "
-        f"{_counted(signals, 'signal')}"
+        f"{numbered(len(program.instructions), 'instruction')}, {numbered(waits, 'wait')}, "
+        f"{numbered(signals, 'signal')}"
     )
     yield (
-        f"SBUF {placed.sbuf_bytes} of {target.sbuf_usable_bytes} bytes per partition, "
+        f"SBUF {placed.sbuf_bytes} of {numbered(target.sbuf_usable_bytes, 'byte')} per partition, "
         f"PSUM {placed.psum_bytes} of {target.psum_partition_bytes}"
     )
 

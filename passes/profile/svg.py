@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from nkijit.dialects.spelling import counted
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.diagnostics.picture import COLOURS, GRID, INK, LETTER, MARK, ON_COLOUR, Picture
 from nkijit.passes.diagnostics.places import positions
@@ -115,10 +116,10 @@ def _draw(picture: Picture, bar: _Bar, until: float, colour: str) -> None:
 
 def _title(bar: _Bar, names: list[str]) -> str:
     first, last = bar.events[0], bar.events[-1]
-    counted = f"{len(bar.events):,} instructions: " if len(bar.events) > 1 else ""
+    several = f"{counted(len(bar.events), 'instruction')}: " if len(bar.events) > 1 else ""
     end = max(event.free for event in bar.events)
     lines = [
-        f"{counted}{', '.join(names[:4])}",
+        f"{several}{', '.join(names[:4])}",
         f"{time_text(first.begin)} to {time_text(end)}, {time_text(end - first.begin)}",
     ]
     places = positions(last.instruction.op.location)

@@ -46,6 +46,7 @@ from nkijit.dialects.rule_texts.lint import (
     WIDENED_MATMUL,
 )
 from nkijit.dialects.rule_texts.text import RuleText
+from nkijit.dialects.spelling import numbered
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
 from nkijit.passes.analysis.flow.dependences import Dependences, Execution
 from nkijit.passes.analysis.writes.repeated_loads import Load, loads_of
@@ -129,8 +130,9 @@ def _small_dma(op: DmaCopyOp, target: Target) -> _Warning | None:
         return None
     return _Warning(
         SMALL_DMA,
-        f"moves {transfer.bytes} bytes in {transfer.descriptors} descriptors of "
-        f"{transfer.descriptor_bytes} bytes, which takes about {lost:.0f} cycles more than in "
+        f"moves {numbered(transfer.bytes, 'byte')} in {transfer.descriptors} descriptors of "
+        f"{numbered(transfer.descriptor_bytes, 'byte')}, which takes about {lost:.0f} cycles "
+        "more than in "
         "long ones",
         ("dst", "src"),
         _spread(src),
@@ -180,7 +182,8 @@ def _broadcast(op: DmaCopyOp, target: Target) -> _Warning | None:
         return None
     return _Warning(
         BROADCAST_LOAD,
-        f"reads {row_bytes} bytes for each of {dst.partitions} partitions, which takes the DMA "
+        f"reads {numbered(row_bytes, 'byte')} for each of "
+        f"{numbered(dst.partitions, 'partition')}, which takes the DMA "
         f"engines about {lost:.0f} cycles more than reading them once",
         ("dst", "src"),
     )
@@ -220,7 +223,7 @@ def _strided(op: NisaOp, names: tuple[str, str], target: Target) -> _Warning | N
         if step != 1 and lost >= _LEAST_LOSS:
             return _Warning(
                 SLOW_MODE,
-                f"'{name}' steps by {step} elements, which loses the mode of {best:g} "
+                f"'{name}' steps by {numbered(step, 'element')}, which loses the mode of {best:g} "
                 f"elements a cycle: about {lost:.0f} cycles",
                 (name,),
             )
@@ -371,7 +374,7 @@ def _repeated_loads(program: Dependences) -> Iterator[Diagnostic]:
         yield diagnose(
             REPEATED_LOAD,
             load.op,
-            f"brings {src.size * src.dtype.itemsize} bytes that SBUF has held before",
+            f"brings {numbered(src.size * src.dtype.itemsize, 'byte')} that SBUF has held before",
             [("dst", load.op.dst), ("src", load.op.src)],
             related=related,
         )

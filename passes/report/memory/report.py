@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.spelling import counted
 from nkijit.passes.analysis.memory.map import MemoryMap, map_of
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.diagnostics.plain import plain
@@ -24,7 +25,7 @@ class MemoryReport(MemoryMap):
 
     def __repr__(self) -> str:
         peaks = ", ".join(
-            f"{space.name} {space.peak:,} of {space.capacity:,} bytes"
+            f"{space.name} {space.peak:,} of {counted(space.capacity, 'byte')}"
             for space in max(self.cores, key=lambda core: [s.peak for s in core.spaces]).spaces
         )
         return f"<memory of @{self.kernel} for {self.target}, {Schedule.author.words}: {peaks}>"

@@ -183,12 +183,15 @@ def _limit(picture: Picture, space: SpaceMap, top: int, height: float) -> None:
         y = height - space.capacity * height / top
         picture.line(_LEFT, y, _LEFT + _PLOT, y, INK, 2)
         if space.bank is None or space.height > space.capacity:
-            words = f"capacity {space.capacity:,} bytes"
+            words = f"capacity {counted(space.capacity, 'byte')}"
             width = LETTER * len(words) + 8
             picture.box(_LEFT + _PLOT - width, y - 16, width + 2, 15, "#FFFFFF", border=0)
             picture.text(_LEFT + _PLOT, y - 4, words, size=11, bold=True, anchor="end")
     else:
-        words = f"capacity: {space.capacity:,} bytes, {space.capacity / top:.1f} times this height"
+        words = (
+            f"capacity: {counted(space.capacity, 'byte')}, {space.capacity / top:.1f} times this "
+            "height"
+        )
         picture.text(_LEFT + _PLOT, 10, words, size=11, anchor="end")
 
 
@@ -222,7 +225,7 @@ def _title(tile: TileMap) -> str:
     first, last = tile.first_use, tile.last_use
     lines = [
         f"{tile.name}: {tile.size}",
-        f"{tile.bytes:,} bytes per partition in partitions {tile.address[0]} to "
+        f"{counted(tile.bytes, 'byte')} per partition in partitions {tile.address[0]} to "
         f"{tile.address[0] + tile.partitions - 1}",
         f"at byte {tile.address[1]:,}" + (", fixed by the author" if tile.fixed else ""),
         f"in use from instruction {tile.start} to {tile.end}",
