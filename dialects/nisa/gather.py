@@ -147,7 +147,8 @@ def _gather_size(op: NisaOp, target: Target) -> Violation | None:
     if dst.free_size == count * width:
         return None
     return Violation(
-        f"{numbered(count, 'index', 'indices')} of {width} elements are {count * width} per "
+        f"{numbered(count, 'index', 'indices')} of {numbered(width, 'element')} are "
+        f"{count * width} per "
         "partition, 'dst' has "
         f"{dst.free_size}",
         ("dst",),

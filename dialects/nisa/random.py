@@ -200,7 +200,8 @@ def _state_size(name: str) -> Rule:
             f"with engine.{runs_on.name} the state of a lane has {words} words, '{name}' has "
             f"{numbered(state.free_size, 'element')} per partition",
             (name,),
-            help=f"use a tile with {words} elements per partition, or name the other engine",
+            help=f"use a tile with {numbered(words, 'element')} per partition, or name the other "
+            "engine",
         )
 
     return Rule(FREE_SIZE_RANGE, check)

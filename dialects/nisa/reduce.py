@@ -104,7 +104,8 @@ def _dst_shape(op: NisaOp, target: Target) -> Violation | None:
     if dst.free_size == expected:
         return None
     return Violation(
-        f"reducing axes {list(op.value_of('axis'))} leaves {expected} elements per partition, "
+        f"reducing axes {list(op.value_of('axis'))} leaves {numbered(expected, 'element')} per "
+        "partition, "
         f"'dst' has {dst.free_size}",
         ("dst", "data"),
         f"allocate 'dst' with the shape {(data.shape[0], *(left or (1,)))}",

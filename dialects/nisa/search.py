@@ -131,7 +131,8 @@ def _topk_size(op: NisaOp, target: Target) -> Violation | None:
     held = gpsimd_core_elements(src.free_size)
     if held < n:
         return Violation(
-            f"{PARTITIONS_PER_GPSIMD_CORE} partitions of 'src' have {held} elements, 'n' is {n}",
+            f"{PARTITIONS_PER_GPSIMD_CORE} partitions of 'src' have {numbered(held, 'element')}, "
+            f"'n' is {n}",
             ("src",),
         )
     if not values.free_size <= min(n, TOPK_K_END - 1):

@@ -216,7 +216,8 @@ def cannot_walk(access: AccessPattern, target: Target) -> str | None:
     for stride, count in axes:
         if count > 1 and stride not in ACCESS_STRIDES:
             return (
-                f"has a stride of {stride} elements in a partition, {ACCESS_STRIDES[0]} to "
+                f"has a stride of {numbered(stride, 'element')} in a partition, "
+                f"{ACCESS_STRIDES[0]} to "
                 f"{ACCESS_STRIDES[-1]} are possible"
             )
         parts = _parts_of(stride, count)
@@ -230,7 +231,9 @@ def cannot_walk(access: AccessPattern, target: Target) -> str | None:
     limit = target.max_access_dims - 1
     if needed <= limit:
         return None
-    return f"needs {needed} dimensions to be walked in a partition, an engine has {limit}"
+    return (
+        f"needs {numbered(needed, 'dimension')} to be walked in a partition, an engine has {limit}"
+    )
 
 
 def merged_axes(access: AccessPattern) -> list[tuple[int, int]]:

@@ -178,7 +178,8 @@ def _fewer_partitions(info: TileInfo, most: int) -> str | None:
     count = rows // most
     shape = ", ".join(map(str, (most, count, *free)))
     return (
-        f"loop over {numbered(count, 'tile')} of {most} rows; or allocate ({shape}), and let a "
+        f"loop over {numbered(count, 'tile')} of {numbered(most, 'row')}; or allocate ({shape}), "
+        "and let a "
         "tile have "
         f"{numbered(count, 'row')} in each partition"
     )

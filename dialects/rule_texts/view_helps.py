@@ -372,7 +372,7 @@ CONVERT = "convert the elements, with nisa.tensor_copy into a tile of the other 
 
 def for_ratio(ratio: int) -> str:
     """Return the help for a view whose rows are not a whole number of the wider elements."""
-    return f"slice and allocate the last dimension in multiples of {ratio} elements"
+    return f"slice and allocate the last dimension in multiples of {numbered(ratio, 'element')}"
 
 
 # ---------------------------------------------------------------- indices known at run time

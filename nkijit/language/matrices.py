@@ -52,8 +52,8 @@ def matmul(x: NkiTensor, y: NkiTensor, transpose_x: bool = False) -> NkiTensor:
         tracer.fail(
             MATMUL_SHAPE,
             call,
-            f"'x' has {rows if transpose_x else columns} {kind} to contract with the {contracted} "
-            "partitions of 'y'",
+            f"'x' has {rows if transpose_x else columns} {kind} to contract with the "
+            f"{numbered(contracted, 'partition')} of 'y'",
             help_for_product(x.shape, y.shape, transpose_x),
         )
     target = tracer.target

@@ -14,7 +14,7 @@ from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.nisa.matmul import NcMatmulOp
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.views import base_of, index_of
-from nkijit.dialects.spelling import counted, in_number
+from nkijit.dialects.spelling import counted, in_number, numbered
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.advise.edit import (
     Edit,
@@ -180,7 +180,7 @@ def _message(sunk: _Sunk, at_a_time: int, loads: Sequence[NisaOp]) -> tuple[str,
         message = f"put the loop over {outer} inside the {loops} over {', '.join(inner)}"
         outer = f"over {outer}"
     if at_a_time:
-        message += f", {at_a_time} iterations at a time"
+        message += f", {numbered(at_a_time, 'iteration')} at a time"
     beside = sunk.has_more
     return message, (f"other instructions of its body get their own loop {outer}",) * beside
 

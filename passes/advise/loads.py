@@ -13,7 +13,7 @@ from nkijit.dialects.declare.queries import SBUF
 from nkijit.dialects.nisa.movement import DmaCopyOp
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.views import ViewOp, base_of
-from nkijit.dialects.spelling import counted, in_number
+from nkijit.dialects.spelling import counted, in_number, numbered
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.advise.edit import (
     Edit,
@@ -85,7 +85,11 @@ def repeated_loads(renamed: Renamed) -> Iterator[Proposal]:
         about = [renamed.origins[load.op] for load in removed]
         for variant, parts in enumerate(_PARTS if distinct >= _PARTS[-1] else _PARTS[:1]):
             slices = -(-distinct // parts)
-            text = message if parts == 1 else f"{message}, for {slices} of {distinct} slices"
+            text = (
+                message
+                if parts == 1
+                else f"{message}, for {slices} of {numbered(distinct, 'slice')}"
+            )
             yield Proposal(
                 REPEATED_LOAD, line, variant, line[0], text, (reason,), about,
                 _Share(line, slices),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nkijit.dialects.spelling import counted
+from nkijit.dialects.spelling import counted, numbered
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.tables import aligned
 from nkijit.passes.profile.extremes import Range
@@ -48,7 +48,7 @@ def place_text(place: Position | None) -> str:
 
 def _head(profile: Figures, ends: Range, headline: str, author: float | None) -> list[str]:
     cores = len(profile.memory)
-    on = f" on {cores} cores" if cores > 1 else ""
+    on = f" on {numbered(cores, 'core')}" if cores > 1 else ""
     lines = [str(profile.passed_over)] if profile.passed_over else []
     lines += [
         headline,
@@ -60,8 +60,8 @@ def _head(profile: Figures, ends: Range, headline: str, author: float | None) ->
     ]
     if profile.instructions:
         lines.append(
-            f"  the range is ±{ends.spread:.0%}: it contains 80% of {ends.published} published "
-            f"times of {ends.basis} kernels"
+            f"  the range is ±{ends.spread:.0%}: it contains 80% of "
+            f"{numbered(ends.published, 'published time')} of {ends.basis} kernels"
         )
     if author is not None:
         resource, share = profile.shares[0] if profile.shares else ("", 0.0)

@@ -130,7 +130,8 @@ def _small_dma(op: DmaCopyOp, target: Target) -> _Warning | None:
         return None
     return _Warning(
         SMALL_DMA,
-        f"moves {numbered(transfer.bytes, 'byte')} in {transfer.descriptors} descriptors of "
+        f"moves {numbered(transfer.bytes, 'byte')} in "
+        f"{numbered(transfer.descriptors, 'descriptor')} of "
         f"{numbered(transfer.descriptor_bytes, 'byte')}, which takes about {lost:.0f} cycles "
         "more than in "
         "long ones",
@@ -297,7 +298,8 @@ def _block_first(written: Iterable[tuple[str, SSAValue]], target: Target) -> str
         name = variable_of(base, "tile")
         return (
             f"dim 0 is the partitions: allocate {name} as {(free[0], blocks, *free[1:])} and take "
-            f"block i as {name}[:, i], or allocate {blocks} tiles of {(free[0], *free[1:])}"
+            f"block i as {name}[:, i], or allocate {numbered(blocks, 'tile')} of "
+            f"{(free[0], *free[1:])}"
         )
     return None
 

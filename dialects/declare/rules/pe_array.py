@@ -80,7 +80,8 @@ def fits_the_array(columns: Columns) -> Rule:
             )
         if columns(op, stationary) > width:
             return Violation(
-                f"'stationary' has {columns(op, stationary)} columns, at most {width} fit",
+                f"'stationary' has {numbered(columns(op, stationary), 'column')}, at most "
+                f"{width} fit",
                 ("stationary",),
             )
         limit = target.moving_columns_max
@@ -88,7 +89,7 @@ def fits_the_array(columns: Columns) -> Rule:
             limit *= 2  # the whole of PSUM, in elements of half the size
         if columns(op, moving) > limit:
             return Violation(
-                f"'moving' has {columns(op, moving)} columns, at most {limit} fit on "
+                f"'moving' has {numbered(columns(op, moving), 'column')}, at most {limit} fit on "
                 f"{target.platform}",
                 ("moving",),
             )

@@ -49,7 +49,10 @@ def for_partitions(op: NisaOp, tiles: Mapping[str, TileInfo]) -> str:
     if row is not None and all(size in (1, most) for size in sizes.values()):
         name = variable(op, row)
         shape = (most, *tiles[row].shape[1:])
-        return f"repeat the row in {most} partitions with nl.broadcast_to({name}, shape={shape})"
+        return (
+            f"repeat the row in {numbered(most, 'partition')} with nl.broadcast_to({name}, "
+            f"shape={shape})"
+        )
     larger = [f"{variable(op, name)}[0:{least}]" for name, size in sizes.items() if size > least]
     return f"slice to the same number of partitions: {', '.join(dict.fromkeys(larger))}"
 
@@ -76,7 +79,7 @@ def for_free_sizes(op: NisaOp, tiles: Mapping[str, TileInfo]) -> str | None:
             larger, smaller = sorted((read, _DST), key=lambda name: -sizes[name])
             return (
                 f"slice the larger one, {variable(op, larger)}[:, 0:{sizes[smaller]}], or allocate "
-                f"'dst' with {sizes[read]} elements per partition"
+                f"'dst' with {numbered(sizes[read], 'element')} per partition"
             )
     return None
 

@@ -204,7 +204,8 @@ def pattern_fits(name: str) -> Rule:
         if tile is None or math.prod(counts) == tile.free_size:
             return None
         return Violation(
-            f"'pattern' has {math.prod(counts)} elements, '{name}' has {tile.free_size} per "
+            f"'pattern' has {numbered(math.prod(counts), 'element')}, '{name}' has "
+            f"{tile.free_size} per "
             "partition",
             (name,),
         )

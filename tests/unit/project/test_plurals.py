@@ -37,9 +37,10 @@ _OTHERS = "and|are|as|at|bring|by|for|from|has|have|in|is|it|keep|of|on|or|than|
 """Words that are no adjectives."""
 _FOLLOWED = re.compile(rf" (?:(?!(?:{_OTHERS}) )[a-z-]+ ){{0,2}}(?:{_NOUNS})(?![\w'])")
 _COUNTS = re.compile(
-    r"(^|_)(bytes|columns|count|cycles|elements|executions|instructions|integers|left|lines|lost|"
-    r"more|ndim|number|partitions|passes|rank|rows|size|step|terms|tiles|times|together|total|"
-    r"trips)$"
+    r"(^|_)(best|blocks|bytes|columns|contracted|cores|count|cycles|descriptors|distinct|"
+    r"elements|executions|expected|held|instructions|integers|left|lines|longest|lost|more|"
+    r"most|ndim|needed|number|partitions|passes|published|rank|ratio|rows|size|sizes|step|stride|"
+    r"terms|tiles|time|times|together|total|trips|width|words)$"
 )
 """Names of numbers."""
 
@@ -51,8 +52,10 @@ def _is_number(value: ast.FormattedValue) -> bool:
         # Numbers with a fraction are estimates.
         return "," in ast.unparse(value.format_spec) and "." not in ast.unparse(value.format_spec)
     match expression:
-        case ast.Call(func=ast.Name(id="len" | "sum" | "prod")):
-            return True
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+            return name in ("len", "sum", "prod") or _COUNTS.search(name) is not None
+        case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name)):
+            return _COUNTS.search(name) is not None
         case ast.BinOp(op=ast.Add() | ast.Sub() | ast.Mult() | ast.FloorDiv()):
             parts = ast.walk(expression)
             return not any(
