@@ -169,8 +169,9 @@ fidelity: setup ## fetch published kernels and compare predicted with published 
 optimize: setup ## optimise naive kernels, and compare with kernels by hand
 	$(BIN)/python -m benchmarks.optimize $(OPTIMIZE)
 
-docs: setup ## write docs/rules.md from the catalogue of rules, and the kinds in docs/advice.md
+docs: setup ## write docs/rules.md, docs/glossary.md, and the kinds in docs/advice.md
 	$(BIN)/nkijit explain --markdown > docs/rules.md
+	$(BIN)/nkijit explain glossary --markdown > docs/glossary.md
 	$(BIN)/pytest -q tests/unit/passes/advise/test_document.py --update-golden
 
 site: setup ## build the documentation site, build/site/html, and fail at anything that is wrong

@@ -21,6 +21,7 @@ from typing import Any, cast
 from nkijit.dialects.overlap import Terms, ascending, meet
 from nkijit.dialects.python_values import as_index, one_line
 from nkijit.dialects.rule_texts import view_helps as helps
+from nkijit.dialects.spelling import numbered
 
 NamePattern = Sequence["str | Sequence[str]"]
 """Names of dimensions for `rearrange`; a nested sequence is a group."""
@@ -698,8 +699,9 @@ class AccessPattern:
         if len(source) != len(self.shape):
             raise self._refusal(
                 f"{asked} names {len(source)} dimension(s)",
-                f"{len(self.shape)} names or groups",
-                f"name the {len(self.shape)} dimensions of {{t}}; a tuple in the pattern is a "
+                f"{numbered(len(self.shape), 'name')} or groups",
+                f"name the {numbered(len(self.shape), 'dimension')} of {{t}}; a tuple in the "
+                "pattern is a "
                 "dimension with several parts",
             )
         if len(set(names)) != len(names) or sorted(names) != sorted(wanted):
@@ -859,7 +861,7 @@ class AccessPattern:
         if partition_elements < 1 or (shape[0] != 1 and strides[0] % partition_elements):
             raise ViewError(
                 f"dim 0 does not step by whole partitions; {self._layout}; legal: a stride that is "
-                f"a multiple of the {partition_elements} elements per partition",
+                f"a multiple of the {numbered(partition_elements, 'element')} per partition",
                 f"begin with [{partition_elements}, partitions]",
             )
 
@@ -1021,7 +1023,7 @@ class AccessPattern:
 
     def _bad_key(self, keys: tuple[object, ...]) -> ViewError:
         return self._refusal(
-            f"{len(keys)} indices",
+            f"{numbered(len(keys), 'index', 'indices')}",
             f"at most {len(self.shape)} and at most one `...`",
             helps.for_keys(len(keys), len(self.shape), sum(key is Ellipsis for key in keys)),
         )

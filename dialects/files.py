@@ -6,6 +6,8 @@ import errno
 import os
 import stat
 
+from nkijit.dialects.spelling import numbered
+
 
 def check_regular(path: str | os.PathLike[str]) -> os.stat_result:
     """Raise OSError unless a path is a regular file.
@@ -29,5 +31,5 @@ def read_regular(path: str | os.PathLike[str], most: int) -> bytes:
     with open(path, "rb") as file:
         data = file.read(most + 1)
     if len(data) > most:
-        raise OSError(errno.EFBIG, f"has more than {most} bytes", os.fspath(path))
+        raise OSError(errno.EFBIG, f"has more than {numbered(most, 'byte')}", os.fspath(path))
     return data

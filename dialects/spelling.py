@@ -6,9 +6,28 @@ from collections.abc import Iterable
 from difflib import SequenceMatcher, get_close_matches
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, in the plural unless the number is 1: `1,024 tiles`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """Return a number with its noun, in the plural unless the number is 1: `1,024 tiles`.
+
+    Args:
+        number: the number.
+        noun: the noun for the number 1, with its adjectives.
+        plural: the noun for other numbers; by default `noun` with an s.
+    """
+    return f"{number:,} {in_number(number, noun, plural)}"
+
+
+def numbered(number: int, noun: str, plural: str | None = None) -> str:
+    """Return a number with its noun as `counted` does, without separators: `1024 tiles`.
+
+    Findings and listings write numbers as Python does.
+    """
+    return f"{number} {in_number(number, noun, plural)}"
+
+
+def in_number(number: int, noun: str, plural: str | None = None) -> str:
+    """Return the noun of `counted` without the number, for texts such as `the loops i and j`."""
+    return noun if number == 1 else plural or f"{noun}s"
 
 
 def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:

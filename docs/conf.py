@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from docs._site import ROOT
 from docs._site.excerpts import write_excerpts
 from docs._site.highlight import MlirLexer
+from nkijit.tracing.api_names import MODULES
 from nkijit.version import __version__
 
 project = "nkijit"
@@ -70,5 +72,6 @@ def setup(app: Any) -> None:
 
 def _scripts_of_search(app: Any, page: str, *_context: object) -> None:
     if page == "search":
+        app.add_js_file(None, body=f"const MODULES = {json.dumps(MODULES)};")
         app.add_js_file("search-texts.js", loading_method="defer", priority=900)
         app.add_js_file("excerpts.js", loading_method="defer", priority=901)

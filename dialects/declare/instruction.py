@@ -10,15 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from xdsl.irdl import AttrSizedOperandSegments, irdl_op_definition
 
 from nkijit.dialects.declare.accessors import with_direct_accessors
 from nkijit.dialects.declare.kinds import OperandKind, PropertyKind
 from nkijit.dialects.declare.operation import NisaOp
-from nkijit.dialects.declare.spec import Accumulators, Field, InstructionSpec, Rule, Stage
-from nkijit.dialects.hardware.targets import Target
+from nkijit.dialects.declare.spec import (
+    Accumulators,
+    EngineChoice,
+    Field,
+    InstructionSpec,
+    Rule,
+    Stage,
+)
 from nkijit.dialects.hardware.words import engine, nc_version
 
 _OpT = TypeVar("_OpT", bound=NisaOp)
@@ -31,7 +37,7 @@ def instruction(
     stages: tuple[Stage, ...],
     since: nc_version = nc_version.gen2,
     accumulators: Accumulators | None = None,
-    select_engine: Callable[[Any, Target], engine] | None = None,
+    select_engine: EngineChoice | None = None,
     transposes: bool = False,
     per_partition: bool = False,
 ) -> Callable[[type[_OpT]], type[_OpT]]:

@@ -73,7 +73,7 @@ def engine_of(op: NisaOp, target: Target) -> engine:
     if chosen is not engine.unknown and chosen in op.SPEC.engines:
         return chosen
     select = op.SPEC.select_engine
-    return op.SPEC.engines[0] if select is None else select(op, target)
+    return op.SPEC.engines[0] if select is None else select.choose(op, target)
 
 
 def rules_of(op_class: type[Operation]) -> tuple[Rule, ...]:

@@ -15,6 +15,15 @@ from nkijit.dialects.rule_texts.text import RuleText
 
 
 @dataclass(frozen=True, slots=True)
+class EngineChoice:
+    """The choice of the engine that runs an instruction, when the user makes none."""
+
+    words: str
+    """The choice in words, e.g. `tensor for …, else vector`."""
+    choose: Callable[[Any, Target], engine]
+
+
+@dataclass(frozen=True, slots=True)
 class Field:
     """One argument of an instruction."""
 
@@ -154,7 +163,8 @@ class InstructionSpec:
     rules: tuple[Rule, ...]
     stages: tuple[Stage, ...]
     accumulators: Accumulators | None
-    select_engine: Callable[[Any, Target], engine] | None
+    select_engine: EngineChoice | None
+    """The choice among the engines when the user makes none; None for always the default."""
     transposes: bool
     """True when the instruction always only permutes dimensions.
 

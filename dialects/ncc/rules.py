@@ -23,6 +23,7 @@ from nkijit.dialects.rule_texts.cores import (
     COLLECTIVE_RDISPLS,
     COLLECTIVE_SHAPE,
 )
+from nkijit.dialects.spelling import numbered
 from nkijit.dialects.tiles import TileInfo, info_of
 
 MAX_CHANNELS = 4
@@ -83,7 +84,9 @@ def two_dims_in_sbuf(op: NisaOp, target: Target) -> Violation | None:
     """Check that tensors in SBUF have two dimensions: partitions and one free dimension."""
     for name, info in _all(op):
         if info.region.on_chip and len(info.shape) != SBUF_DIMS:
-            return Violation(f"'{name}' in SBUF has {len(info.shape)} dimensions", (name,))
+            return Violation(
+                f"'{name}' in SBUF has {numbered(len(info.shape), 'dimension')}", (name,)
+            )
     return None
 
 
@@ -183,7 +186,7 @@ def result_shape(shape: ResultShape) -> Rule:
                 wanted = shape(src, size, dim)
                 if dst.shape == wanted:
                     continue
-                ranks = f" and groups of {size} ranks" if has_group else ""
+                ranks = f" and groups of {numbered(size, 'rank')}" if has_group else ""
                 return Violation(
                     f"'{destination}' has shape {dst.shape}; '{name}' of shape {src.shape}{ranks} "
                     f"{'need' if has_group else 'needs'} {wanted or 'a shape that they divide'}",
@@ -294,7 +297,8 @@ def equal_slots(op: NisaOp, target: Target) -> Violation | None:
     if elements % size == 0:
         return None
     return Violation(
-        f"the {elements} elements of 'dsts' do not divide into {size} equal slots", ("dsts",)
+        f"the {numbered(elements, 'element')} of 'dsts' do not divide into {size} equal slots",
+        ("dsts",),
     )
 
 
@@ -323,7 +327,7 @@ def two_cores_four_ranks(op: NisaOp, target: Target) -> Violation | None:
     if cores != GATHER_V_CORES:
         return Violation("the kernel is launched on one core")
     if size not in (None, GATHER_V_RANKS):
-        return Violation(f"the groups have {size} ranks")
+        return Violation(f"the groups have {numbered(size, 'rank')}")
     return None
 
 

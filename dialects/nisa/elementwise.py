@@ -51,7 +51,7 @@ from nkijit.dialects.declare.rules.shapes import (
     partitions_match,
 )
 from nkijit.dialects.declare.rules.targets import engine_supported, operators_since
-from nkijit.dialects.declare.spec import Accumulators, Rule, Stage, Violation
+from nkijit.dialects.declare.spec import Accumulators, EngineChoice, Rule, Stage, Violation
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import engine, reduce_cmd
 from nkijit.dialects.nisa.activation import READ_ACCUMULATORS
@@ -101,7 +101,10 @@ def _power_on_gpsimd(op: NisaOp, target: Target) -> Violation | None:
         Rule(ENGINE_OPERATOR, _power_on_gpsimd),
     ),
     stages=(Stage("TENSOR_TENSOR", ("dst", "data1", "data2"), two_inputs("data1", "data2")),),
-    select_engine=_tensor_tensor_engine,
+    select_engine=EngineChoice(
+        "gpsimd for nl.power, and for arithmetic on int32/uint32 tiles outside PSUM; else vector",
+        _tensor_tensor_engine,
+    ),
     per_partition=True,
 )
 class TensorTensorOp(NisaOp):
@@ -201,7 +204,7 @@ def _no_address_arithmetic(op: NisaOp, target: Target) -> Violation | None:
             copying("data", "operand0", "operand1"),
         ),
     ),
-    select_engine=_tensor_scalar_engine,
+    select_engine=EngineChoice("gpsimd for nl.rsqrt, else vector", _tensor_scalar_engine),
     per_partition=True,
 )
 class TensorScalarOp(NisaOp):

@@ -31,6 +31,7 @@ from nkijit.dialects.hardware.targets import (
 from nkijit.dialects.hardware.words import engine
 from nkijit.dialects.nki.views import start_partition
 from nkijit.dialects.rule_texts.shapes import GATHER_SIZE, SHUFFLE_MASK, SHUFFLE_START
+from nkijit.dialects.spelling import numbered
 from nkijit.dialects.tiles import info_of
 
 UNTOUCHED = 255
@@ -132,17 +133,23 @@ def _gather_size(op: NisaOp, target: Target) -> Violation | None:
             f"'num_valid_indices' is {count}, 16 partitions of 'index' have {available}", ("index",)
         )
     if count > _MAX_INDICES:
-        return Violation(f"each core has {count} indices, at most {_MAX_INDICES} are possible")
+        return Violation(
+            f"each core has {numbered(count, 'index', 'indices')}, at most {_MAX_INDICES} are "
+            "possible"
+        )
     if src.free_size < width:
         return Violation(
-            f"'num_elem_per_idx' is {width}, 'src_buffer' has {src.free_size} elements per "
+            f"'num_elem_per_idx' is {width}, 'src_buffer' has "
+            f"{numbered(src.free_size, 'element')} per "
             "partition",
             ("src_buffer",),
         )
     if dst.free_size == count * width:
         return None
     return Violation(
-        f"{count} indices of {width} elements are {count * width} per partition, 'dst' has "
+        f"{numbered(count, 'index', 'indices')} of {numbered(width, 'element')} are "
+        f"{count * width} per "
+        "partition, 'dst' has "
         f"{dst.free_size}",
         ("dst",),
     )

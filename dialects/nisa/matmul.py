@@ -36,7 +36,7 @@ from nkijit.dialects.declare.rules.pe_array import (
 )
 from nkijit.dialects.declare.rules.shape_helps import variable
 from nkijit.dialects.declare.rules.targets import argument_since, engine_supported
-from nkijit.dialects.declare.spec import Rule, Stage, Violation
+from nkijit.dialects.declare.spec import EngineChoice, Rule, Stage, Violation
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import engine, matmul_perf_mode, nc_version
 from nkijit.dialects.nisa.universal_rules import inside_a_bank
@@ -258,7 +258,10 @@ def _transpose_shape(op: NisaOp, target: Target) -> Violation | None:
         engine_supported(),
     ),
     stages=(Stage("TRANSPOSE", ("dst", "data"), TRANSPOSE),),
-    select_engine=_transpose_engine,
+    select_engine=EngineChoice(
+        "tensor from SBUF to PSUM, else vector",
+        _transpose_engine,
+    ),
     transposes=True,
 )
 class NcTransposeOp(NisaOp):

@@ -33,6 +33,7 @@ from nkijit.dialects.hardware.words import engine, nc_version
 from nkijit.dialects.nki.views import index_of, start_partition
 from nkijit.dialects.rule_texts.access import MATMUL_INDIRECT
 from nkijit.dialects.rule_texts.shapes import MX_SCALE, MX_TILE, QUANTIZE_SHAPE
+from nkijit.dialects.spelling import numbered
 from nkijit.dialects.tiles import info_of
 
 PACKED = 4
@@ -107,7 +108,7 @@ def _scales(name: str, data_name: str) -> Rule:
         rows = scale_rows(data.partitions)
         if rows and scale.partitions <= rows[-1]:
             return Violation(
-                f"'{name}' must have at least {rows[-1] + 1} partitions for the "
+                f"'{name}' must have at least {numbered(rows[-1] + 1, 'partition')} for the "
                 f"{data.partitions} of '{data_name}', it has {scale.partitions}",
                 (name, data_name),
             )
@@ -202,8 +203,9 @@ def _quantized_shape(op: NisaOp, target: Target) -> Violation | None:
     if (dst.partitions, dst.free_size) == expected:
         return None
     return Violation(
-        f"'dst' must be ({expected[0]}, {expected[1]}), it has {dst.partitions} partitions and "
-        f"{dst.free_size} elements per partition",
+        f"'dst' must be ({expected[0]}, {expected[1]}), it has "
+        f"{numbered(dst.partitions, 'partition')} and "
+        f"{numbered(dst.free_size, 'element')} per partition",
         ("dst", "src"),
     )
 

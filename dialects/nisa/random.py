@@ -37,6 +37,7 @@ from nkijit.dialects.hardware.words import engine, nc_version
 from nkijit.dialects.rule_texts.cores import PROBABILITY, RANDOM_RANGE
 from nkijit.dialects.rule_texts.operands import DTYPE
 from nkijit.dialects.rule_texts.shapes import FREE_SIZE_RANGE, SEED_SHAPE
+from nkijit.dialects.spelling import numbered
 
 _INTEGERS = ("int8", "int16", "int32", "uint8", "uint16", "uint32")
 
@@ -197,9 +198,10 @@ def _state_size(name: str) -> Rule:
             return None
         return Violation(
             f"with engine.{runs_on.name} the state of a lane has {words} words, '{name}' has "
-            f"{state.free_size} elements per partition",
+            f"{numbered(state.free_size, 'element')} per partition",
             (name,),
-            help=f"use a tile with {words} elements per partition, or name the other engine",
+            help=f"use a tile with {numbered(words, 'element')} per partition, or name the other "
+            "engine",
         )
 
     return Rule(FREE_SIZE_RANGE, check)

@@ -20,6 +20,7 @@ from nkijit.dialects.operators import AVERAGE
 from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.operators import NEGATE, REDUCIBLE
 from nkijit.dialects.rule_texts.shapes import REDUCE_AXES, REDUCE_SHAPE
+from nkijit.dialects.spelling import numbered
 
 MAX_REDUCED_DIMS = 4
 """Largest number of free dimensions that one instruction can reduce."""
@@ -56,7 +57,9 @@ def wrong_axes(rank: int, axis: tuple[int, ...], tile: str = "t") -> tuple[str, 
 def _help_for_axes(rank: int, axis: tuple[int, ...], tile: str) -> str:
     outside = [a for a in axis if not -rank <= a < rank]
     if outside or not axis:
-        return f"{tile} has {rank} dimensions: write axis={rank - 1}, or -1 for the last"
+        return (
+            f"{tile} has {numbered(rank, 'dimension')}: write axis={rank - 1}, or -1 for the last"
+        )
     dims = sorted({a % rank for a in axis})
     if 0 in dims:
         return (
@@ -101,7 +104,8 @@ def _dst_shape(op: NisaOp, target: Target) -> Violation | None:
     if dst.free_size == expected:
         return None
     return Violation(
-        f"reducing axes {list(op.value_of('axis'))} leaves {expected} elements per partition, "
+        f"reducing axes {list(op.value_of('axis'))} leaves {numbered(expected, 'element')} per "
+        "partition, "
         f"'dst' has {dst.free_size}",
         ("dst", "data"),
         f"allocate 'dst' with the shape {(data.shape[0], *(left or (1,)))}",
@@ -161,7 +165,8 @@ def _one_partition(op: NisaOp, target: Target) -> Violation | None:
     if (dst.partitions, dst.free_size) == (1, data.free_size):
         return None
     return Violation(
-        f"'dst' must have 1 partition of {data.free_size} elements, it has {dst.partitions} of "
+        f"'dst' must have 1 partition of {numbered(data.free_size, 'element')}, it has "
+        f"{dst.partitions} of "
         f"{dst.free_size}",
         ("dst", "data"),
         "allocate dst with one partition and the free dimensions of data",

@@ -38,6 +38,7 @@ from nkijit.dialects.hardware.targets import (
 )
 from nkijit.dialects.hardware.words import engine, nc_version
 from nkijit.dialects.rule_texts.shapes import COUNT_SLOT, TOPK_ORDER, TOPK_SIZE
+from nkijit.dialects.spelling import numbered
 
 SEARCHED = 8
 """Number of values that a search of the Vector Engine finds, or looks up, at once."""
@@ -130,12 +131,13 @@ def _topk_size(op: NisaOp, target: Target) -> Violation | None:
     held = gpsimd_core_elements(src.free_size)
     if held < n:
         return Violation(
-            f"{PARTITIONS_PER_GPSIMD_CORE} partitions of 'src' have {held} elements, 'n' is {n}",
+            f"{PARTITIONS_PER_GPSIMD_CORE} partitions of 'src' have {numbered(held, 'element')}, "
+            f"'n' is {n}",
             ("src",),
         )
     if not values.free_size <= min(n, TOPK_K_END - 1):
         return Violation(
-            f"'val_dst' has {values.free_size} elements per partition, at most "
+            f"'val_dst' has {numbered(values.free_size, 'element')} per partition, at most "
             f"{min(n, TOPK_K_END - 1)} of {n} can be returned",
             ("val_dst",),
         )
@@ -188,7 +190,8 @@ def _count_slot(op: NisaOp, target: Target) -> Violation | None:
     if dst.free_size == src.free_size + 1:
         return None
     return Violation(
-        f"'dst' must have {src.free_size + 1} elements per partition, one more than 'src', it has "
+        f"'dst' must have {numbered(src.free_size + 1, 'element')} per partition, one more than "
+        "'src', it has "
         f"{dst.free_size}",
         ("dst", "src"),
     )

@@ -53,6 +53,7 @@ from nkijit.dialects.nisa.activation import READ_ACCUMULATORS
 from nkijit.dialects.operators import COMPARISONS
 from nkijit.dialects.rule_texts.operators import INDEX_RANGE, ON_FALSE_VALUE
 from nkijit.dialects.rule_texts.shapes import SEQUENCE_SHAPE
+from nkijit.dialects.spelling import numbered
 
 
 @instruction(
@@ -238,12 +239,15 @@ class SelectReduceOp(NisaOp):
 def _bounds_shape(op: NisaOp, target: Target) -> Violation | None:
     dst, ids = required_tile(op, "dst"), required_tile(op, "segment_ids")
     if ids.partitions != 1:
-        return Violation(f"'segment_ids' is in {ids.partitions} partitions", ("segment_ids",))
+        return Violation(
+            f"'segment_ids' is in {numbered(ids.partitions, 'partition')}", ("segment_ids",)
+        )
     if (dst.partitions, dst.free_size) == (1, 2 * ids.free_size):
         return None
     return Violation(
-        f"'dst' must be (1, 2, {ids.free_size}), it has {dst.partitions} partitions and "
-        f"{dst.free_size} elements per partition",
+        f"'dst' must be (1, 2, {ids.free_size}), it has {numbered(dst.partitions, 'partition')} "
+        "and "
+        f"{numbered(dst.free_size, 'element')} per partition",
         ("dst", "segment_ids"),
     )
 

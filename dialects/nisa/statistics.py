@@ -13,6 +13,7 @@ from nkijit.dialects.declare.spec import Rule, Stage, Violation
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import engine
 from nkijit.dialects.rule_texts.shapes import STATISTICS_SHAPE
+from nkijit.dialects.spelling import numbered
 
 TRIPLE = 3
 """Number of elements of a (count, mean, variance * count) triple."""
@@ -26,7 +27,8 @@ def _results(count: int) -> Rule:
         if dst.free_size == count:
             return None
         return Violation(
-            f"'dst' must have {count} elements per partition, it has {dst.free_size}", ("dst",)
+            f"'dst' must have {numbered(count, 'element')} per partition, it has {dst.free_size}",
+            ("dst",),
         )
 
     return Rule(STATISTICS_SHAPE, check)
@@ -37,7 +39,8 @@ def _at_most_fmax(op: NisaOp, target: Target) -> Violation | None:
     if data.free_size <= target.bn_stats_fmax:
         return None
     return Violation(
-        f"'data' has {data.free_size} elements per partition, at most {target.bn_stats_fmax} are "
+        f"'data' has {numbered(data.free_size, 'element')} per partition, at most "
+        f"{target.bn_stats_fmax} are "
         "possible",
         ("data",),
     )
@@ -48,7 +51,8 @@ def _triples(op: NisaOp, target: Target) -> Violation | None:
     if data.free_size % TRIPLE == 0:
         return None
     return Violation(
-        f"'data' has {data.free_size} elements per partition, which are not triples", ("data",)
+        f"'data' has {numbered(data.free_size, 'element')} per partition, which are not triples",
+        ("data",),
     )
 
 

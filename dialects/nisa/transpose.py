@@ -25,6 +25,7 @@ from nkijit.dialects.rule_texts.shapes import (
     HWDGE_TRANSPOSE,
     TRANSPOSE_AXES,
 )
+from nkijit.dialects.spelling import numbered
 from nkijit.dialects.tiles import TileInfo, info_of
 
 DMA_AXES: dict[int, tuple[int, ...]] = {2: (1, 0), 3: (2, 1, 0), 4: (3, 1, 2, 0)}
@@ -43,11 +44,13 @@ def _axes(op: NisaOp, target: Target) -> Violation | None:
     src, axes = required_tile(op, "src"), op.value_of("axes")
     rank = len(src.shape)
     if rank not in DMA_AXES:
-        return Violation(f"'src' has {rank} dimensions, 2 to 4 can be transposed", ("src",))
+        return Violation(
+            f"'src' has {numbered(rank, 'dimension')}, 2 to 4 can be transposed", ("src",)
+        )
     if axes is None or axes == DMA_AXES[rank]:
         return None
     return Violation(
-        f"'axes' must be {DMA_AXES[rank]} for {rank} dimensions, it is {axes}", ("src",)
+        f"'axes' must be {DMA_AXES[rank]} for {numbered(rank, 'dimension')}, it is {axes}", ("src",)
     )
 
 

@@ -50,6 +50,7 @@ from nkijit.dialects.rule_texts.access import (
     PSUM_BANK,
     START_PARTITION,
 )
+from nkijit.dialects.spelling import numbered
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
 
 
@@ -127,7 +128,9 @@ def _indirect_counts(op: NisaOp, target: Target) -> Violation | None:
         )
         if count > held:
             return Violation(
-                f"'{f.name}' has {count} elements per partition, its index holds {held}", (f.name,)
+                f"'{f.name}' has {numbered(count, 'element')} per partition, its index holds "
+                f"{held}",
+                (f.name,),
             )
     return None
 
@@ -152,7 +155,7 @@ def _start_partition(op: NisaOp, target: Target) -> Violation | None:
         legal = start_partitions(tile.partitions)
         if start in legal or cast(OperandKind, f.kind).inside_quadrants:
             continue
-        size = f"{tile.partitions} partition{'s' if tile.partitions > 1 else ''}"
+        size = numbered(tile.partitions, "partition")
         return Violation(
             f"'{f.name}' starts at partition {start}; with {size} it can start at "
             f"{one_of(tuple(map(str, legal)))}",
@@ -213,20 +216,24 @@ def cannot_walk(access: AccessPattern, target: Target) -> str | None:
     for stride, count in axes:
         if count > 1 and stride not in ACCESS_STRIDES:
             return (
-                f"has a stride of {stride} elements in a partition, {ACCESS_STRIDES[0]} to "
+                f"has a stride of {numbered(stride, 'element')} in a partition, "
+                f"{ACCESS_STRIDES[0]} to "
                 f"{ACCESS_STRIDES[-1]} are possible"
             )
         parts = _parts_of(stride, count)
         if parts is None:
             return (
-                f"has {count} elements in one dimension of a partition, {ACCESS_COUNT_MAX} are "
+                f"has {numbered(count, 'element')} in one dimension of a partition, "
+                f"{ACCESS_COUNT_MAX} are "
                 "possible, and no two dimensions make this number"
             )
         needed += parts
     limit = target.max_access_dims - 1
     if needed <= limit:
         return None
-    return f"needs {needed} dimensions to be walked in a partition, an engine has {limit}"
+    return (
+        f"needs {numbered(needed, 'dimension')} to be walked in a partition, an engine has {limit}"
+    )
 
 
 def merged_axes(access: AccessPattern) -> list[tuple[int, int]]:

@@ -45,6 +45,7 @@ from nkijit.dialects.rule_texts.operands import (
     ALLOC_SIZE,
     PSUM_ADDRESS,
 )
+from nkijit.dialects.spelling import numbered
 from nkijit.dialects.tiles import NkiMemRef, TileInfo, info_of
 
 MAX_ADDRESS = 1 << 24
@@ -168,14 +169,19 @@ def _fewer_partitions(info: TileInfo, most: int) -> str | None:
     rows, free = info.partitions, info.shape[1:]
     if prod(free) == 1:
         column = f", or ({most}, {rows // most}) in rows" if rows % most == 0 else ""
-        return f"give a row of {rows} elements the shape (1, {rows}){column}: dim 0 is partitions"
+        return (
+            f"give a row of {numbered(rows, 'element')} the shape (1, {rows}){column}: dim 0 is "
+            "partitions"
+        )
     if rows % most:
         return None
     count = rows // most
     shape = ", ".join(map(str, (most, count, *free)))
     return (
-        f"loop over {count} tiles of {most} rows; or allocate ({shape}), and let a tile have "
-        f"{count} rows in each partition"
+        f"loop over {numbered(count, 'tile')} of {numbered(most, 'row')}; or allocate ({shape}), "
+        "and let a "
+        "tile have "
+        f"{numbered(count, 'row')} in each partition"
     )
 
 
@@ -253,7 +259,7 @@ def _psum_address(op: AllocOp, target: Target) -> Violation | None:
         f"the tile is at byte {byte} of PSUM bank {bank}",
         ("result",),
         f"begin at a bank, e.g. address=({address[0]}, {start}); a bank has "
-        f"{target.psum_bank_bytes} bytes (nl.tile_size.psum_bank_fmax_bytes)",
+        f"{numbered(target.psum_bank_bytes, 'byte')} (nl.tile_size.psum_bank_fmax_bytes)",
     )
 
 

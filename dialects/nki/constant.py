@@ -17,6 +17,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from nkijit.dialects.declare.kinds import OperandKind, Role
 from nkijit.dialects.hardware.words import MemoryRegion
+from nkijit.dialects.spelling import numbered
 from nkijit.dialects.tiles import NkiMemRef, info_of, tile_info
 
 SHOWN_BYTES = 64
@@ -125,7 +126,8 @@ class ConstantOp(IRDLOperation):
         size = info.size * info.dtype.itemsize
         if len(self.data.data) != size:
             raise VerifyException(
-                f"expected {size} bytes for {self.result.type}, got {len(self.data.data)}"
+                f"expected {numbered(size, 'byte')} for {self.result.type}, got "
+                f"{len(self.data.data)}"
             )
 
 

@@ -40,6 +40,7 @@ from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.loops import verify_step
 from nkijit.dialects.rule_texts.cores import RETURN_SHARED
+from nkijit.dialects.spelling import numbered
 from nkijit.dialects.tiles import NkiMemRef, info_of
 from nkijit.dialects.walks import found_once, operations
 
@@ -226,7 +227,9 @@ class ReturnOp(IRDLOperation):
         if (container == "dict") != (self.keys is not None):
             raise VerifyException("keys go with a dict, and a dict with keys")
         if self.keys is not None and len(self.keys) != len(self.values):
-            raise VerifyException(f"expected {len(self.values)} keys, got {len(self.keys)}")
+            raise VerifyException(
+                f"expected {numbered(len(self.values), 'key')}, got {len(self.keys)}"
+            )
         if container is None and len(self.values) > 1:
             raise VerifyException(f"expected at most one value, got {len(self.values)}")
         for value in self.values:

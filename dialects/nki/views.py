@@ -44,6 +44,7 @@ from nkijit.dialects.rule_texts.access import (
     PARTITION_STEP,
     PATTERN_BOUNDS,
 )
+from nkijit.dialects.spelling import numbered
 from nkijit.dialects.tiles import (
     NkiMemRef,
     TileInfo,
@@ -263,22 +264,24 @@ def _index_tile(op: ViewOp, target: Target) -> Violation | None:
     rows = result.shape[0]
     if op.kind is Indirection.vector and index.size < rows:
         return Violation(
-            f"dim 0 of the view needs {rows} indices, there are {index.size}",
+            f"dim 0 of the view needs {numbered(rows, 'index', 'indices')}, there are {index.size}",
             ("index",),
-            f"give {name} the shape ({rows}, 1), or the view {index.size} rows",
+            f"give {name} the shape ({rows}, 1), or the view {numbered(index.size, 'row')}",
         )
     if op.kind is Indirection.vector and index.partitions < min(rows, target.pmax):
         return Violation(
-            f"the {rows} indices go down the partitions, the index has {index.partitions}",
+            f"the {numbered(rows, 'index', 'indices')} go down the partitions, the index has "
+            f"{index.partitions}",
             ("index",),
             f"give {name} the shape ({rows}, 1): load the indices as a column, "
             f"nl.load(indices.reshape(({rows}, 1)))",
         )
     if op.kind is Indirection.tensor and index.partitions != result.partitions:
         return Violation(
-            f"the tile has {result.partitions} partitions, the index {index.partitions}",
+            f"the tile has {numbered(result.partitions, 'partition')}, the index "
+            f"{index.partitions}",
             ("index",),
-            f"give {name} {result.partitions} partitions, or slice the tile",
+            f"give {name} {numbered(result.partitions, 'partition')}, or slice the tile",
         )
     return None
 
@@ -513,7 +516,8 @@ def _verify_index(dynamic: DynamicPart | None, count: int | None, elements: int)
         raise VerifyException("expected a bound of at least 1 and a scale of at least 0")
     if dynamic.indirection is Indirection.tensor and dynamic.bound != elements:
         raise VerifyException(
-            f"expected the {elements} elements of a partition as bound, got {dynamic.bound}"
+            f"expected the {numbered(elements, 'element')} of a partition as bound, got "
+            f"{dynamic.bound}"
         )
     if (dynamic.indirection is Indirection.tensor) != (count is not None and count > 0):
         raise VerifyException("a positive count goes with tensor indirection, and only with it")

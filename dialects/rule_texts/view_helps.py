@@ -13,6 +13,7 @@ from numbers import Real
 from typing import Any
 
 from nkijit.dialects.python_values import one_line
+from nkijit.dialects.spelling import numbered
 
 TENSOR = "{t}"
 
@@ -108,12 +109,16 @@ def for_position(dim: int, size: int, *, on_chip: bool) -> str:
     """Return the help for an index beyond a dimension."""
     if on_chip and dim == 0:
         return _other_partitions(size)
-    return f"{{t}} has {size} elements in dim {dim}: write 0 to {size - 1}, or -1 for the last"
+    return (
+        f"{{t}} has {numbered(size, 'element')} in dim {dim}: write 0 to {size - 1}, or -1 for the "
+        "last"
+    )
 
 
 def _other_partitions(size: int) -> str:
     return (
-        f"{{t}} has {size} partitions: take other rows from the tensor in HBM, with a tile for "
+        f"{{t}} has {numbered(size, 'partition')}: take other rows from the tensor in HBM, with "
+        "a tile for "
         "every 128 rows"
     )
 
@@ -122,7 +127,11 @@ def for_keys(count: int, ndim: int, dots: int) -> str:
     """Return the help for too many indices, or too many `...`."""
     if dots > 1:
         return "write `...` once, and `:` for each other dimension"
-    fewer = f"{{t}} has {ndim} dimensions: leave out {count - ndim} of the indices, or split a "
+    fewer = (
+        f"{{t}} has {numbered(ndim, 'dimension')}: leave out {count - ndim} of the indices, or "
+        "split "
+        "a "
+    )
     return Help.of(
         f"{fewer}dimension first with {{t}}.reshape_dim(dim, sizes)",
         f"{fewer}dimension first with {{t}}.reshape(shape)",
@@ -144,9 +153,14 @@ def for_slice(
     if end > size > first:
         return f"in the last round of a loop end at min(start + n, {{t}}.shape[{dim}]), here {size}"
     if max(first, end) > size:
-        return f"{{t}} has {size} elements in dim {dim}: begin below {size}, with fewer rounds"
+        return (
+            f"{{t}} has {numbered(size, 'element')} in dim {dim}: begin below {size}, with fewer "
+            "rounds"
+        )
     if first < 0 or end < 0:
-        return f"{{t}} has {size} elements in dim {dim}: begin and end at -{size} or later"
+        return (
+            f"{{t}} has {numbered(size, 'element')} in dim {dim}: begin and end at -{size} or later"
+        )
     if first == end:
         return "take at least one element, or leave the instruction out where the slice is empty"
     start, stop = ("" if part is None else one_line(part) for part in written)
@@ -255,7 +269,7 @@ def for_permutation(ndim: int) -> str:
 
 def for_dim(ndim: int) -> str:
     """Return the help for a dimension that does not exist."""
-    return f"{{t}} has {ndim} dimensions: write 0 to {ndim - 1}, or -1 for the last"
+    return f"{{t}} has {numbered(ndim, 'dimension')}: write 0 to {ndim - 1}, or -1 for the last"
 
 
 def for_squeeze(dim: int) -> str:
@@ -343,7 +357,7 @@ def for_partition_pair(pairs: Sequence[Sequence[int]], elements: int, partitions
         return f"write a pair for the partitions and one for the elements, {begin + rest}"
     return (
         f"begin with [{elements}, {min(count, partitions)}]: from one partition to the next are "
-        f"the {elements} elements of a partition"
+        f"the {numbered(elements, 'element')} of a partition"
     )
 
 
@@ -358,7 +372,7 @@ CONVERT = "convert the elements, with nisa.tensor_copy into a tile of the other 
 
 def for_ratio(ratio: int) -> str:
     """Return the help for a view whose rows are not a whole number of the wider elements."""
-    return f"slice and allocate the last dimension in multiples of {ratio} elements"
+    return f"slice and allocate the last dimension in multiples of {numbered(ratio, 'element')}"
 
 
 # ---------------------------------------------------------------- indices known at run time

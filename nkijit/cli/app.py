@@ -7,11 +7,12 @@ line to `COMMANDS`.
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable
 from functools import cache, wraps
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 from typer.core import TyperGroup
@@ -106,7 +107,7 @@ COMMANDS = {
     ),
     "explain": (
         "explaining:explain",
-        "Explain a rule, an instruction, a function or the forms of an argument.",
+        "Explain a rule, an instruction, a function, a term or the forms of an argument.",
     ),
     "lit-config": (
         "testing:lit_config",
@@ -153,7 +154,22 @@ def _version(requested: bool) -> None:
         raise typer.Exit
 
 
+_F = TypeVar("_F", bound=Callable[..., None])
+
+
+def with_whole_paragraphs(command: _F) -> _F:
+    """Join the lines of each paragraph of a command's docstring; the terminal wraps them.
+
+    Paragraphs with indented lines are examples, whose lines stay.
+    """
+    paragraphs = inspect.cleandoc(command.__doc__ or "").split("\n\n")
+    joined = (p if p.startswith(" ") else " ".join(p.split("\n")) for p in paragraphs)
+    command.__doc__ = "\n\n".join(joined)
+    return command
+
+
 @app.callback()
+@with_whole_paragraphs
 def nkijit(
     *,
     version: Annotated[
@@ -190,7 +206,7 @@ def whole(name: str) -> Any:
     module, _, function = COMMANDS[name][0].partition(":")
     command = getattr(import_module(f"nkijit.cli.{module}"), function)
     one = typer.Typer(add_completion=False, **_SETTINGS)
-    one.command(name)(_reported(with_options(command)))
+    one.command(name)(with_whole_paragraphs(_reported(with_options(command))))
     return typer.main.get_command(one)
 
 

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import inspect
-from importlib import import_module
 from typing import Annotated
 
 import typer
 
+from nkijit.discovery import argument_text
 from nkijit.discovery.errors import UsageError
+from nkijit.passes.diagnostics.tables import tables_as_text
 from nkijit.reference import catalogue
+from nkijit.reference.glossary import glossary_as_markdown
 
-TOPICS = {"arguments": "nkijit.discovery.argument_text"}
-"""Maps each topic of `nkijit explain` to the module whose docstring explains it."""
+
+def _arguments() -> str:
+    return f"{inspect.cleandoc(argument_text.__doc__ or '')}\n"
+
+
+TOPICS = {"arguments": _arguments, "glossary": glossary_as_markdown}
+"""Maps each topic of `nkijit explain` to the function that returns its page in Markdown."""
 
 
 def explain(
@@ -21,23 +28,28 @@ def explain(
         typer.Argument(
             metavar="NAME",
             help="id of a rule, e.g. both-in-psum; an instruction, e.g. nisa.max8; a function, "
-            "e.g. nl.load; or `arguments`: the forms of -a",
+            "e.g. nl.load; a module, e.g. nki.language; a term, e.g. partition; `arguments`: the "
+            "forms of -a; or `glossary`: all terms",
         ),
     ] = None,
     list_all: Annotated[bool, typer.Option("--list", help="list all rules by category")] = False,
     markdown: Annotated[
-        bool, typer.Option("--markdown", help="print all rules as a Markdown document")
+        bool,
+        typer.Option(
+            "--markdown", help="print all rules, the forms of -a or all terms as Markdown"
+        ),
     ] = False,
 ) -> None:
-    """Explain a rule, an instruction, a function or the forms of an argument."""
+    """Explain a rule, an instruction, a function, a term or the forms of an argument."""
+    if name in TOPICS:
+        page = TOPICS[name]()
+        print(page if markdown else tables_as_text(page), end="")
+        return
     if markdown:
         print(catalogue.rules_as_markdown(), end="")
         return
     if name is None or list_all:
         print(catalogue.list_rules(), end="")
-        return
-    if name in TOPICS:
-        print(inspect.cleandoc(import_module(TOPICS[name]).__doc__ or ""))
         return
     try:
         print(catalogue.explain(name), end="")

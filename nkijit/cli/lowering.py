@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Annotated
 
 import typer
@@ -14,6 +15,7 @@ from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.discovery.errors import UsageError
 from nkijit.host.terminal import waiting
 from nkijit.ir.text import ir_text_of
+from nkijit.passes.compile.listings import listing_of
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.lower.listing import listing
 from nkijit.passes.lower.listing_json import listing_json
@@ -21,12 +23,6 @@ from nkijit.passes.lower.passes import LOWERING, run_lowering, scheduled
 from nkijit.passes.lower.program import Program
 
 _LOWERING = ", ".join(step.lowering.name for step in LOWERING)
-
-_ORDER = "order of the author; `nkijit profile` and `report` predict the compiler's"
-_LISTED = f"{_ORDER}: --schedule compiler"
-"""The first line of a listing in the author's order."""
-_LOWERED = f"// {_ORDER}, `nkijit list --schedule compiler` lists it"
-"""The first line of a lowered kernel."""
 
 
 def list_(
@@ -45,11 +41,13 @@ def list_(
     lowered, scheduled_before = _programs(
         kernels, strict=strict, disable_dge=disable_dge, schedule=schedule
     )
-    programs = lowered + scheduled_before
+    programs = [*chain(*lowered), *scheduled_before]
     with waiting("writing the listing"):
-        text = listing_json(programs) if as_json else "\n".join(map(listing, programs))
-    if lowered and schedule is Schedule.author and not as_json:
-        text = f"{_LISTED}\n{text}"
+        if as_json:
+            text = listing_json(programs)
+        else:
+            parts = [listing_of(each) for each in lowered] + [*map(listing, scheduled_before)]
+            text = "\n".join(parts)
     output.write(text)
 
 
@@ -79,7 +77,7 @@ def lower(
             for step in steps
         ]
         text = "\n".join(dumps) if dump_after_all else ir_text_of(module, locations=locations)
-    output.write(f"{_LOWERED}\n{text}" if is_kernel else text)
+    output.write(f"// {Schedule.author.headline}\n{text}" if is_kernel else text)
 
 
 def _lowerable(kernels: Selection) -> ModuleOp:
@@ -98,8 +96,8 @@ def _lowerable(kernels: Selection) -> ModuleOp:
 
 def _programs(
     kernels: Selection, *, strict: bool | None, disable_dge: bool, schedule: Schedule
-) -> tuple[list[Program], list[Program]]:
-    """Return the program of each core: of kernels, and of IR that `nkijit lower` printed."""
+) -> tuple[list[list[Program]], list[Program]]:
+    """Return the programs of each core: by kernel, and of IR that `nkijit lower` printed."""
     programs = list[ProgramOp]()
     if kernels.is_ir:
         module = kernels.module((KernelOp, ProgramOp))
@@ -110,8 +108,10 @@ def _programs(
             raise UsageError("--schedule does not apply to lowered kernels, whose order is fixed")
     else:
         traced = kernels.traced()
-    lowered = list[Program]()
+    lowered = list[list[Program]]()
     for kernel in traced:
         with waiting(f"lowering @{kernel.name}"):
-            lowered += kernel.programs(strict=strict, disable_dge=disable_dge, schedule=schedule)
+            lowered.append(
+                kernel.programs(strict=strict, disable_dge=disable_dge, schedule=schedule)
+            )
     return lowered, [scheduled(p) for p in programs]

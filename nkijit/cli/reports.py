@@ -6,7 +6,7 @@ import sys
 import webbrowser
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -67,10 +67,6 @@ class Prediction(Model):
             )
 
 
-_TILES = "tiles of the author; `nkijit report` shows those of the compiler"
-"""The first line of a memory map."""
-
-
 def memory(
     kernels: Selection,
     *,
@@ -87,8 +83,7 @@ def memory(
     with waiting("mapping the memory"):
         reports = [each.memory() for each in traced]
         texts = [r.to_json() if as_json else r.svg() if as_svg else str(r) for r in reports]
-    first = "" if as_json or as_svg else f"{_TILES}\n"
-    output.write(first + "\n".join(texts))
+    output.write("\n".join(texts))
 
 
 def profile(
@@ -221,8 +216,8 @@ def report(
 ) -> None:
     """Write an HTML page: source, IR and listing side by side, timeline, profile, memory.
 
-    Findings go to standard error. The page of a kernel with errors has no listing and timeline,
-    unless --no-strict ignores the errors.
+    Findings, which are those of `nkijit verify`, go to standard error. The page of a kernel with
+    errors has no listing and timeline, unless --no-strict ignores the errors.
 
     With --record, -i and --seed have the same meaning as for `nkijit run`. No page is written for a
     kernel that cannot be run. The kernel of --against runs on the same arrays.
@@ -234,6 +229,7 @@ def report(
     kernels, second = other.of(kernels, against)
     record: TracedRecording | None = None
     compared: TracedKernel | TracedRecording | None = None
+    values: dict[str, Any] | None = None
     if with_values:
         call = Call(kernels, inputs or (), seed or 0)
         with waiting("recording a run"):
@@ -241,6 +237,7 @@ def report(
             if second is not None:
                 compared = replace(call, kernels=second).record(prediction.strict)
         traced = cast(TracedKernel, record.traced)
+        values = None if kernels.is_ir else call.arguments()
     else:
         traced = kernels.one()
         compared = None if second is None else second.one()
@@ -260,8 +257,8 @@ def report(
         show(page)
     else:
         write_text(path, page)
-    if traced.diagnostics:
-        show_findings(traced.diagnostics, sys.stderr)
+    if findings := kernels.findings(traced, values):
+        show_findings(findings, sys.stderr)
     if output is None:
         print(f"wrote {path}")
     if open_page:

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 from nkijit.dialects.core_program import CoreProgram
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.spelling import did_you_mean
+from nkijit.discovery.checking import check
 from nkijit.discovery.config import split_kernel
 from nkijit.discovery.errors import UsageError
 from nkijit.discovery.option_values import argument_values
@@ -190,6 +191,19 @@ class Selection(Tracing):
     def reported(self, found: Findings) -> Findings:
         """Return the findings that are not suppressed; denied warnings become errors."""
         return Findings(self.denial.applied(found)) if self.is_ir else self.chosen().reported(found)
+
+    def findings(self, traced: TracedKernel, values: Mapping[str, Any] | None = None) -> Findings:
+        """Return the findings that `nkijit verify` prints, by the settings of the project.
+
+        Args:
+            traced: the only kernel.
+            values: its arguments by name; those of the request by default.
+        """
+        if self.is_ir:
+            return self.reported(traced.diagnostics)
+        chosen = self.chosen().with_portability(None, None)
+        known = chosen.checked() if values is None else values
+        return chosen.reported(check(chosen, known).findings)
 
     def one(self) -> TracedKernel:
         """Return the traced kernel. Raises UsageError when there are several."""

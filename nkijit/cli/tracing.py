@@ -14,6 +14,7 @@ from nkijit.cli.collecting import Files
 from nkijit.cli.fixing import fix_file
 from nkijit.cli.options import Locations, Output
 from nkijit.cli.selection import Selection
+from nkijit.dialects.spelling import numbered
 from nkijit.discovery.checking import check
 from nkijit.discovery.errors import UsageError, failure_of
 from nkijit.discovery.python_files import STDIN
@@ -290,7 +291,7 @@ class _Checker:
         elif count == 1:
             why = "the kernel's arguments are not known"
         else:
-            why = f"the arguments of all {count} kernels are not known"
+            why = f"the arguments of all {numbered(count, 'kernel')} are not known"
         lines = [f"nothing was checked: {why}{skipped}"]
         lines += [as_text(_unknown(chosen)) for chosen in self.unknown[:_MOST_UNKNOWN]]
         if count > _MOST_UNKNOWN:

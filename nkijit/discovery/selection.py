@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from nkijit.dialects.spelling import did_you_mean
+from nkijit.dialects.spelling import did_you_mean, numbered
 from nkijit.discovery.argument_text import Random
 from nkijit.discovery.config import Config, KernelConfig, config_for
 from nkijit.discovery.errors import UsageError
@@ -208,7 +208,9 @@ def the_only(found: Sequence[Chosen], path: str, module: ModuleType) -> Chosen:
         raise no_kernel(path, module)
     if len(found) != 1:
         known = f": {', '.join(each.name for each in found)}" if found else ""
-        raise UsageError(f"{path} has {len(found)} kernels{known}; name one as {path}:KERNEL")
+        raise UsageError(
+            f"{path} has {numbered(len(found), 'kernel')}{known}; name one as {path}:KERNEL"
+        )
     return found[0]
 
 

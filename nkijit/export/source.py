@@ -12,6 +12,7 @@ from xdsl.ir import SSAValue
 from nkijit.dialects.collection import without_collection
 from nkijit.dialects.declare.operation import is_instruction
 from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.spelling import numbered
 from nkijit.dialects.tiles import info_of
 from nkijit.export.body import Body
 from nkijit.export.constants import data_lines
@@ -139,7 +140,7 @@ class _Kernel:
     def described(self) -> list[str]:
         """Return the lines about this kernel in the module docstring."""
         target = self.first.target_name.data
-        cores = f", launched on {self.cores} cores: {self.name}[{self.cores}](...)"
+        cores = f", launched on {numbered(self.cores, 'core')}: {self.name}[{self.cores}](...)"
         lines = [f"{self.name}, for {target}{cores if self.cores > 1 else ''}", ""]
         lines += [
             f"    {name}: {_type(value)}"

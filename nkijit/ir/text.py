@@ -16,6 +16,7 @@ from nkijit.dialects.ncc import Ncc
 from nkijit.dialects.nisa import Nisa
 from nkijit.dialects.nki import Nki
 from nkijit.dialects.nki.kernel import KernelOp, launches
+from nkijit.dialects.spelling import numbered
 from nkijit.ir.parser import parse_ir, read_ir
 from nkijit.passes.diagnostics.ir_printer import IrPrinter
 from nkijit.passes.diagnostics.source_text import show_source_below
@@ -79,7 +80,9 @@ def launches_of(module: ModuleOp) -> dict[str, list[KernelOp]]:
         count = kernels[0].core[1]
         if [kernel.core for kernel in kernels] != [(index, count) for index in range(count)]:
             cores = ", ".join(str(kernel.core[0]) for kernel in kernels)
-            raise ValueError(f"kernel '{name}' is launched on {count} cores, there is core {cores}")
+            raise ValueError(
+                f"kernel '{name}' is launched on {numbered(count, 'core')}, there is core {cores}"
+            )
     return found
 
 

@@ -46,7 +46,7 @@ def tensor_tensor(
         data1: (P, …) tile with as many elements per partition as `dst`.
         data2: as `data1`; not both in PSUM.
         op: operator of two operands.
-        engine: vector or gpsimd; by default chosen as above.
+        engine: vector or gpsimd.
         name: name of the instruction.
 
     Example:

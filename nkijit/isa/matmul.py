@@ -81,7 +81,7 @@ def nc_transpose(
         dst: (F, P) tile of the dtype of `data`.
         data: (P, F) tile, further free dimensions are flattened; at most 128x128 on the Tensor
             Engine, 32x32 on the Vector Engine.
-        engine: tensor or vector; by default tensor when `dst` is in PSUM and `data` in SBUF.
+        engine: tensor (from SBUF to PSUM) or vector.
         name: name of the instruction.
 
     Example:

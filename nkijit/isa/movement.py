@@ -33,7 +33,8 @@ def dma_copy(
         oob_mode: the effect of an address out of bounds, if addresses are known only at run time.
         dge_mode: the unit that builds the descriptors; hwdge on NeuronCore-v3 and newer, with
             equal dtypes.
-        engine: sync or scalar, with hwdge only.
+        engine: the engine that triggers the transfer: sync or scalar, with hwdge only; by default
+            gpsimd with swdge, else sync.
         name: name of the instruction.
 
     Example:

@@ -22,6 +22,7 @@ from nkijit.dialects.hardware.words import MemoryRegion, nc_version
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.operands import ARGUMENT
+from nkijit.dialects.spelling import numbered
 from nkijit.dialects.tiles import memref_type
 from nkijit.frameworks.arrays import check_gradients
 from nkijit.frameworks.calls import Backward, DeferredCall
@@ -372,7 +373,8 @@ class Kernel(Generic[_P]):
         """
         if self._cores > 1:
             raise UnsupportedError(
-                f"kernel '{self.__name__}' runs on {self._cores} cores, and can be stepped through "
+                f"kernel '{self.__name__}' runs on {numbered(self._cores, 'core')}, and can be "
+                "stepped through "
                 "on one only"
             )
         arguments, tensors = self._collect(args, kwargs)
@@ -549,7 +551,7 @@ class Kernel(Generic[_P]):
         text = f"({', '.join(map(str, parameters))})"
         text = text if len(text) <= _LONGEST_SIGNATURE else f"({', '.join(signature.parameters)})"
         text = text if len(text) <= _LONGEST_SIGNATURE else "(...)"
-        cores = f", {self._cores} cores" if self._cores > 1 else ""
+        cores = f", {numbered(self._cores, 'core')}" if self._cores > 1 else ""
         return f"<kernel {self.__name__}{text}{cores}>"
 
     def __reduce__(self) -> str:

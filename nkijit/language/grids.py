@@ -14,6 +14,7 @@ from typing import Any, NoReturn, Self, TypeVar, cast
 from nkijit.dialects.access import MAX_ELEMENTS
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.python_values import as_index, numbers_in, one_line
+from nkijit.dialects.spelling import numbered
 from nkijit.language.creation import allocate, like
 from nkijit.language.tile_size import tile_size
 from nkijit.tracing.annotations import DTypeLike
@@ -242,7 +243,8 @@ class NkiGrid(NKIObject):
         if len(keys) > len(counted):
             refuse(
                 _GRID,
-                f"the grid has {len(counted)} coordinates, there are {len(keys)} keys",
+                f"the grid has {numbered(len(counted), 'coordinate')}, there are "
+                f"{numbered(len(keys), 'key')}",
                 error=IndexError,
             )
         axes = list(self._selection.axes)
@@ -295,7 +297,10 @@ def _indexed(axis: _Axis, item: Any) -> _Axis:
         refuse(_GRID, message, error=IndexError)
     if chosen is not None:
         if not chosen:
-            message = f"{chosen.start}:{chosen.stop} selects nothing of {axis.count} coordinates"
+            message = (
+                f"{chosen.start}:{chosen.stop} selects nothing of "
+                f"{numbered(axis.count, 'coordinate')}"
+            )
             refuse(_GRID, message, error=IndexError)
         return axis.part(chosen.start, len(chosen), chosen.step)
     index = as_index(item)
@@ -504,7 +509,7 @@ def _transposed(call: str, axes: Any, shape: tuple[int, ...], buffer: Any) -> tu
         refuse(call, f"with 'transpose_axes' the buffer is nl.sbuf, not {one_line(buffer)}")
     rows = shape[order[0]]
     if rows > tile_size.pmax:
-        refuse(call, f"{rows} partitions, there are at most {tile_size.pmax}")
+        refuse(call, f"{numbered(rows, 'partition')}, there are at most {tile_size.pmax}")
     return tuple(shape[i] for i in order)
 
 
@@ -520,7 +525,7 @@ def _dims(call: str, what: str, shape: Any) -> tuple[int, ...]:
 
 
 def _fail_tile(call: str, tile_shape: tuple[int, ...], fits: str) -> NoReturn:
-    refuse(call, f"'tile_shape' {tile_shape} has {len(tile_shape)} dimensions, {fits}")
+    refuse(call, f"'tile_shape' {tile_shape} has {numbered(len(tile_shape), 'dimension')}, {fits}")
 
 
 def _axes_of(
@@ -567,7 +572,10 @@ def _tiled(call: str, source: Any, tile_shape: Any) -> _Selection:
 def _blocked(call: str, tiled: _Selection, block_shape: Any) -> _Selection:
     block, tile = _dims(call, "block_shape", block_shape), tiled.tile_shape
     if len(block) != len(tile):
-        refuse(call, f"'block_shape' {block} has {len(block)} dimensions, a tile {len(tile)}")
+        refuse(
+            call,
+            f"'block_shape' {block} has {numbered(len(block), 'dimension')}, a tile {len(tile)}",
+        )
     prefix = len(tiled.axes) - len(tile)
     blocked = [
         replace(axis, grain=size * count)

@@ -9,6 +9,7 @@ from nkijit.dialects.declare.rules.operands import copied_before
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.rule_texts.operands import ARGUMENT, BUFFER
 from nkijit.dialects.rule_texts.shapes import MATMUL_SHAPE, MATMUL_TILE
+from nkijit.dialects.spelling import numbered
 from nkijit.language.buffers import is_hbm, psum, sbuf
 from nkijit.language.creation import allocate
 from nkijit.language.dtypes import float32
@@ -51,8 +52,8 @@ def matmul(x: NkiTensor, y: NkiTensor, transpose_x: bool = False) -> NkiTensor:
         tracer.fail(
             MATMUL_SHAPE,
             call,
-            f"'x' has {rows if transpose_x else columns} {kind} to contract with the {contracted} "
-            "partitions of 'y'",
+            f"'x' has {rows if transpose_x else columns} {kind} to contract with the "
+            f"{numbered(contracted, 'partition')} of 'y'",
             help_for_product(x.shape, y.shape, transpose_x),
         )
     target = tracer.target
@@ -62,7 +63,9 @@ def matmul(x: NkiTensor, y: NkiTensor, transpose_x: bool = False) -> NkiTensor:
     ):
         if size > limit:
             tracer.fail(
-                MATMUL_TILE, call, f"'{name}' has {size} columns, at most {limit} are possible"
+                MATMUL_TILE,
+                call,
+                f"'{name}' has {numbered(size, 'column')}, at most {limit} are possible",
             )
     stationary = x
     if not transpose_x:

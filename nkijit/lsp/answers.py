@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from lsprotocol import types
 from pygls.workspace import TextDocument
 
+from nkijit.dialects.spelling import counted
 from nkijit.lsp.facts import Analysis, KernelView, LineTime, Problem
 from nkijit.lsp.places import Places, location_of, uri_of
 from nkijit.lsp.renaming import check_name, occurrences
@@ -160,11 +161,10 @@ def _costs(kernels: Sequence[KernelView], line: int) -> Iterator[str]:
     for view in kernels:
         for each in view.lines:
             if each.line == line and view.time is not None:
-                plural = "s" if each.instructions != 1 else ""
                 yield (
                     f"**{time_text(each.time)}**, {percent(each.share)} of `{view.name}` "
                     f"({time_text(view.time)}) on the critical path; busy {time_text(each.busy)} "
-                    f"on {', '.join(each.queues)}; {each.instructions:,} instruction{plural}: "
+                    f"on {', '.join(each.queues)}; {counted(each.instructions, 'instruction')}: "
                     f"{', '.join(each.mnemonics)}. Predicted {view.target}."
                 ).replace("_", "\\_")
 

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from nkijit.dialects.spelling import numbered
 from nkijit.discovery.checking import check
 from nkijit.discovery.errors import UsageError, failure_of
 from nkijit.host.installed import is_library_file
@@ -190,7 +191,7 @@ def run(question: Question, seed: int) -> Answer:
     map_tensors(
         {"result": returned}, lambda name, value, spec: results.append(_array(np.asarray(value)))
     )
-    count = f"{len(results)} result{'' if len(results) == 1 else 's'}"
+    count = numbered(len(results), "result")
     shown = [f"@{name} for {target}, random data of seed {seed}: {count}"]
     for found in results:
         shape = "x".join(map(str, found.shape))
@@ -322,7 +323,7 @@ def diff(first: Question, second: Question, schedule: str, page: Page) -> Answer
 
 
 def explain(name: str, page: Page) -> Answer:
-    """Explain a rule, an instruction or a function."""
+    """Explain a rule, an instruction, a function or a term."""
     try:
         text = catalogue.explain(name)
     except KeyError as error:

@@ -203,14 +203,14 @@ def server_of(limits: Limits) -> MCPServer[Any]:
         name: Annotated[
             str,
             Field(
-                description="a rule (both-in-psum), an instruction (nisa.max8) or a function "
-                "(nl.load)"
+                description="a rule (both-in-psum), an instruction (nisa.max8), a function "
+                "(nl.load) or a term (partition)"
             ),
         ],
         first: FirstLine = 1,
         limit: LineLimit = 200,
     ) -> Annotated[CallToolResult, form(outputs.Explanation)]:
-        """Explain a rule, an instruction or a function."""
+        """Explain a rule, an instruction, a function or a term."""
         return await call(answers.explain, name, Page(first, limit))
 
     @tool("Results of a kernel", {**_EXAMPLE, "seed": 1})

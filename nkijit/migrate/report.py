@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from nkijit.dialects.spelling import numbered
 from nkijit.migrate.rewriting import Rewrite
 from nkijit.migrate.rules import RULES
 from nkijit.passes.diagnostics.fields import ShownFields
@@ -86,15 +87,14 @@ class Report:
         for line, text in self.left:
             yield f"{self.path}:{line}: left to do: {text}"
         if not self.kernels:
-            yield f"{len(self.rewrites)} rewrites, {len(self.left)} left to do"
+            yield f"{numbered(len(self.rewrites), 'rewrite')}, {len(self.left)} left to do"
             return
         counts = Counter(kernel.how for kernel in self.kernels)
         words = [f"{counts[how]} {how}" for how in ("rewritten", "exported", "left") if counts[how]]
         total = len(self.kernels)
         proven = sum(1 for k in self.kernels if (k.proven or k.is_part) and not k.unproven)
         yield (
-            f"{total} kernel{'s' * (total != 1)}: {', '.join(words) or 'none'}; "
-            f"{proven} proven bit by bit"
+            f"{numbered(total, 'kernel')}: {', '.join(words) or 'none'}; {proven} proven bit by bit"
         )
 
     def _of_kernel(self, kernel: KernelReport) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Descriptions of rules, instructions and functions, for `nkijit explain`, editors and the docs."""
+"""Descriptions of terms, rules and names of the API, for `nkijit explain`, editors and the docs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import inspect
 import re
 import textwrap
 from collections.abc import Iterator
-from enum import Enum
-from typing import Any
+from enum import Enum, EnumType
+from importlib import import_module
+from types import ModuleType
+from typing import Any, cast
 
 from nkijit import collectives, isa, language
 from nkijit.dialects.declare.cost import StageCost
@@ -17,6 +19,7 @@ from nkijit.dialects.declare.queries import rules_of
 from nkijit.dialects.declare.rules.operands import buffer_names
 from nkijit.dialects.declare.rules.wording import one_of
 from nkijit.dialects.declare.spec import Field
+from nkijit.dialects.hardware.words import engine
 from nkijit.dialects.ncc import COLLECTIVES
 from nkijit.dialects.nisa import INSTRUCTIONS, OF_SCALARS
 from nkijit.dialects.nisa.universal_rules import UNIVERSAL_RULES, all_rules_of
@@ -25,9 +28,11 @@ from nkijit.dialects.rule_texts import RULE_TEXTS
 from nkijit.dialects.rule_texts.text import ErrorKind, RuleText
 from nkijit.dialects.spelling import did_you_mean
 from nkijit.passes.verify.rules import CATEGORIES
+from nkijit.reference.glossary import term_of, terms
 from nkijit.reference.pairs import command_of, pair_of, source_release
 from nkijit.releases.table import since
-from nkijit.tracing.api_names import MODULES
+from nkijit.tracing.api_names import MODULES, PACKAGES
+from nkijit.tracing.dtype_names import CURRENT
 
 
 def users_of(rule: RuleText) -> list[str]:
@@ -49,60 +54,124 @@ def applies_to(rule: RuleText) -> str:
 
 
 def explain(name: str) -> str:
-    """Return the full description of a rule, an instruction or a function.
+    """Return the full description of each entry with a name: a term, a rule, a name of the API.
 
     Args:
-        name: a rule's id; an instruction with or without its module (`nisa.max8`, `max8`); a
-            function of the API (`nl.load`), also by its full name.
+        name: a term of the glossary; a rule's id; a name of the API with or without its module
+            (`nisa.max8`, `max8`, `nki.jit`), also by its full name; a module (`nki.language`).
 
     Raises KeyError, with similarly spelt names, for an unknown name.
     """
-    if name in RULE_TEXTS:
-        return explain_rule(name)
-    short = _SHORT_NAME.sub(lambda m: _SHORT_MODULES[m[1]], name)
-    instructions = [op.name for op in (*INSTRUCTIONS, *COLLECTIVES)]
-    for known in (short, f"nisa.{short}", f"ncc.{short}"):
-        if known in instructions:
-            return explain_instruction(known)
-    functions = _functions()
-    for known in (short, f"nl.{short}", f"nisa.{short}", f"ncc.{short}"):
-        if known in functions:
-            return _explain_function(known, functions[known])
-    everything = [*RULE_TEXTS, *instructions, *functions]
-    everything += [known.partition(".")[2] for known in (*instructions, *functions)]
+    short = _short_name(name)
+    found = [*_explanations(short)]
+    if found:
+        return "\n".join(found)
+    names = [op.name for op in (*INSTRUCTIONS, *COLLECTIVES)]
+    names += [f"{prefix}.{each}" for prefix, module in _modules() for each in module.__all__]
+    module, _, last = short.rpartition(".")
+    if module:  # nl.loda is another name of nl, nisa.load one of another module
+        known = [each for each in names if module in each.split(".") or each.endswith(f".{last}")]
+    else:
+        known = [*RULE_TEXTS, *terms(), *names, *(each.partition(".")[2] for each in names)]
+    similar = did_you_mean(short, known)
     raise KeyError(
-        f"there is no rule, instruction or function '{name}'{did_you_mean(short, everything)}\n"
-        "nkijit explain --list lists the rules"
+        f"there is no rule, instruction, function or term '{name}'{similar}\n"
+        "nkijit explain --list lists the rules, nkijit explain glossary the terms"
     )
 
 
-_SHORT_MODULES = {module: f"{short}." for short, module in MODULES.items()}
-_SHORT_NAME = re.compile(rf"^(?:neuronxcc\.)?nki(?:jit)?\.({'|'.join(_SHORT_MODULES)})\.")
+def _short_name(name: str) -> str:
+    """Return a name of the API as in findings: `nl.load` for `nki.language.load`."""
+    name = name.removeprefix("@")
+    for path in PACKAGES:
+        if name == path:
+            return _PACKAGE
+        if name.startswith(f"{path}."):
+            module, _, member = name.removeprefix(f"{path}.").partition(".")
+            short = next((each for each in MODULES if MODULES[each] == module), None)
+            if short is None:
+                return name.replace(path, _PACKAGE, 1)
+            return f"{short}.{member}" if member else short
+    return name
+
+
+_PACKAGE = "nki"
+
+
+def _modules() -> list[tuple[str, ModuleType]]:
+    """Return the modules of the API with their names in kernels; a bare name is of the first."""
+    package = import_module(CURRENT)
+    return [*((short, getattr(package, MODULES[short])) for short in MODULES), (_PACKAGE, package)]
+
+
+def _explanations(name: str) -> Iterator[str]:
+    """Yield the descriptions of the term, the rule and the member of the API with a name."""
+    member = next(_members(name), None)
+    # The glossary describes values such as nl.sbuf.
+    term = term_of(name if member is None else name.rpartition(".")[2])
+    if term is not None:
+        yield _filled([("term", term[0]), ("means", term[1])])
+    if name in RULE_TEXTS:
+        yield explain_rule(name)
+    if member is not None:
+        yield member
+
+
+def _members(name: str) -> Iterator[str]:
+    """Yield the descriptions of the instructions and members of modules with a name."""
+    instructions = [op.name for op in (*INSTRUCTIONS, *COLLECTIVES)]
+    for known in (name, f"nisa.{name}", f"ncc.{name}"):
+        if known in instructions:
+            yield explain_instruction(known)
+    for prefix, module in _modules():
+        if name == prefix:
+            yield _explain_member(name, module)
+        last = name.removeprefix(f"{prefix}.")
+        if last in module.__all__:
+            yield _explain_member(f"{prefix}.{last}", getattr(module, last))
 
 
 def _functions() -> dict[str, Any]:
     """Return the functions of the API by their usual names, such as `nl.load`."""
     return {
-        f"{short}{name}": getattr(module, name)
-        for short, module in (("nl.", language), ("nisa.", isa), ("ncc.", collectives))
+        f"{prefix}.{name}": getattr(module, name)
+        for prefix, module in (("nl", language), ("nisa", isa), ("ncc", collectives))
         for name in module.__all__
         if callable(getattr(module, name)) and not isinstance(getattr(module, name), type)
     }
 
 
-def _explain_function(name: str, function: Any) -> str:
-    """Return the signature and docstring of a function."""
-    documentation = inspect.cleandoc(function.__doc__ or "")
-    return f"{_filled([('function', signature_of(name, function))])}\n{documentation}\n"
+def _explain_member(name: str, member: Any) -> str:
+    """Return the description of a member of the API: the signature of a function, docstrings."""
+    parts: list[tuple[str, str]] = []
+    if isinstance(member, ModuleType):
+        parts = [("module", name), ("names", ", ".join(sorted(member.__all__)))]
+    elif isinstance(member, EnumType):
+        parts = [("class", name), ("members", ", ".join(member.__members__))]
+    elif isinstance(member, type):
+        parts = [("class", name)]
+    elif callable(member):
+        parts = [("function", signature_of(name, member))]
+    else:
+        parts = [("value", name), ("type", type(member).__name__)]
+        member = cast(Any, type(member))
+    is_builtin = getattr(member, "__module__", CURRENT) == "builtins"
+    documentation = "" if is_builtin else inspect.cleandoc(member.__doc__ or "")
+    return _filled(parts) + (f"\n{documentation}\n" if documentation else "")
 
 
 def signature_of(name: str, function: Any) -> str:
     """Return a signature with all parameters and their defaults, without annotations."""
     parameters = ", ".join(
-        p.name if p.default is p.empty else f"{p.name}={default_in_words(p.default)}"
+        _STARS.get(p.kind, "") + p.name
+        if p.default is p.empty
+        else f"{p.name}={default_in_words(p.default)}"
         for p in inspect.signature(function).parameters.values()
     )
     return f"{name}({parameters})"
+
+
+_STARS = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
 
 
 def explain_as_markdown(name: str, function: Any) -> str:
@@ -205,7 +274,7 @@ def facts_of(op: type[NisaOp]) -> list[tuple[str, str]]:
         ("instruction", op.name),
         ("does", " ".join((op.__doc__ or "").split())),
         ("arguments", ", ".join(f.name for f in spec.fields)),
-        ("engines", ", ".join(engine.name for engine in spec.engines)),
+        ("engines", ", ".join(each.name for each in spec.engines)),
         ("since", f"NeuronCore-v{spec.since.value}"),
         ("release", f"{begun} (Neuron SDK {begun.sdk}) and newer"),
         ("rules", ", ".join(rules)),
@@ -270,7 +339,10 @@ def _accepted(op: type[NisaOp], f: Field) -> str:
             facts.append(f"in {one_of(buffer_names(limit.buffers))}")
         if limit.dtypes is not None:
             facts.append(f"of type {one_of(limit.dtypes)}")
-    if not f.required:
+    if f.name == "engine" and f.default is engine.unknown and len(op.SPEC.engines) > 1:
+        choice = op.SPEC.select_engine
+        facts.append(f"by default {op.SPEC.engines[0].name if choice is None else choice.words}")
+    elif not f.required:
         default = getattr(f.default, "name", f.default)
         facts.append(f"{default} by default")
     return f"{', '.join(facts)}."

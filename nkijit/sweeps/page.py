@@ -64,6 +64,9 @@ def fragment_of(sweep: Results) -> str:
 
 def _table(sweep: Results) -> str:
     head, *rows = table_of(sweep, sweep.results)
+    if rows:  # without the columns that have only a headline
+        columns = [column for column in zip(head, *rows, strict=True) if any(column[1:])]
+        head, *rows = zip(*columns, strict=True)
     names = "".join(f"<th>{escape(name)}</th>" for name in head)
     shown = ['<div style="overflow-x:auto">', "<table>", f"<tr>{names}</tr>"]
     for variant, row in zip(sweep.results, rows, strict=True):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from nkijit.dialects.python_values import one_line
+from nkijit.dialects.spelling import counted
 from nkijit.discovery.argument_text import ArgumentTextError, argument_of, with_tensors
 
 Point = dict[str, Any]
@@ -109,7 +110,7 @@ def _interval(text: str, first: str, last: str, step: str | None) -> Iterable[An
 
 def _some(text: str, count: int, value: Callable[[int], Any]) -> list[Any]:
     if count >= MOST_POINTS:
-        raise SpaceError(f"{text}: more than {MOST_POINTS:,} values")
+        raise SpaceError(f"{text}: more than {counted(MOST_POINTS, 'value')}")
     return [value(index) for index in range(count + 1)]
 
 
@@ -163,7 +164,7 @@ def points_of(axes: Mapping[str, Any]) -> list[Point]:
             raise SpaceError(f"{name}: {values!r} is for samplers; a grid takes a list of values")
         count *= len(cast("Sequence[Any]", values))
     if count > MOST_POINTS:
-        raise SpaceError(f"the space has {count:,} variants, more than {MOST_POINTS:,}")
+        raise SpaceError(f"the space has {counted(count, 'variant')}, more than {MOST_POINTS:,}")
     return [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
 
 

@@ -178,7 +178,7 @@ class _Comparison:
         rows = [self._row(tuple(map(int, places[i])), off, parts) for i in order]
         total = self.actual.size
         lines = [
-            f"{count:,} of {total:,} elements of {self.name} "
+            f"{count:,} of {counted(total, 'element')} of {self.name} "
             f"({count / total:.2%}) are further from the reference than rounding explains",
             f"  {self.name}: {_shape(self.actual)} {self.stored}, reference: {self.ref_dtype}",
             f"  allowed: {self._allowed()}",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nkijit.dialects.rule_texts import RULE_TEXTS
-from nkijit.dialects.spelling import did_you_mean
+from nkijit.dialects.spelling import did_you_mean, numbered
 from nkijit.kernels.kernel import Kernel
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.findings import Findings, render
@@ -142,7 +142,6 @@ def _message(missing: Sequence[_Expected], surplus: Sequence[Diagnostic]) -> str
                 if found.rule.id == one.rule
             ]
     if surplus:
-        count = len(surplus)
-        parts.append(f"{count} finding{'s' if count > 1 else ''} nobody expected:\n")
+        parts.append(f"{numbered(len(surplus), 'finding')} nobody expected:\n")
         parts.append(render(surplus))
     return "\n".join(parts)

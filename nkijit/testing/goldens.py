@@ -8,6 +8,7 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nkijit.dialects.spelling import numbered
 from nkijit.host.output_files import write_text
 from nkijit.kernels.kernel import Kernel
 from nkijit.passes.diagnostics.places import shown_path
@@ -93,6 +94,7 @@ def _difference(golden: str, text: str, path: str) -> str:
         )
     )
     if len(lines) > _MOST_LINES:
-        lines = [*lines[:_MOST_LINES], f"… {len(lines) - _MOST_LINES} more lines"]
+        more = numbered(len(lines) - _MOST_LINES, "more line")
+        lines = [*lines[:_MOST_LINES], f"… {more}"]
     help_ = "  = help: if it is meant to be so, pytest --nki-update-goldens writes the file anew"
     return "\n".join([f"differs from {path}", *lines, help_])

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import pytest
 
+from nkijit.dialects.spelling import numbered
 from nkijit.host.output_files import write_text
 from nkijit.kernels.hooks import WATCHERS
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
@@ -120,8 +121,8 @@ def _first_lines(text: str, noun: str) -> str:
     lines = text.rstrip().split("\n")
     if len(lines) <= MOST_LINES:
         return "\n".join(lines)
-    more = len(lines) - MOST_LINES
-    return "\n".join([*lines[:MOST_LINES], f"… {more} more lines of {noun}"])
+    more = numbered(len(lines) - MOST_LINES, "more line")
+    return "\n".join([*lines[:MOST_LINES], f"… {more} of {noun}"])
 
 
 def _write_report(traced: TracedKernel, item: pytest.Item, folder: Path) -> str:

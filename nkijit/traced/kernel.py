@@ -16,6 +16,7 @@ from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
 from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.text import WarningGroup
+from nkijit.dialects.spelling import numbered
 from nkijit.dialects.tiles import info_of
 from nkijit.frameworks.calls import Backward, DeferredCall
 from nkijit.host.file_state import FileState
@@ -135,7 +136,7 @@ class TracedKernel:
         types = self.argument_types
         inputs = ", ".join(f"{name} {_size(shape, dtype)}" for name, shape, dtype in types)
         results = ", ".join(_size(*of) for of in self.result_types) or "nothing"
-        cores = f" on {len(self._kernels)} cores" if len(self._kernels) > 1 else ""
+        cores = f" on {numbered(len(self._kernels), 'core')}" if len(self._kernels) > 1 else ""
         return f"@{self.name} for {self.target.platform}{cores}: {inputs} -> {results}"
 
     def text(
@@ -156,8 +157,8 @@ class TracedKernel:
         text = ir_text_of(self.module, locations=locations, generic=generic, rolled=rolled)
         return self._shown("IR", text)
 
-    def _shown(self, kind: str, text: str) -> ShownText:
-        return ShownText(text, f"{kind} of @{self.name} for {self.target.platform}")
+    def _shown(self, kind: str, text: str, more: str = "") -> ShownText:
+        return ShownText(text, f"{kind} of @{self.name} for {self.target.platform}{more}")
 
     def source(
         self, *, comments: bool = True, loops: bool = True, schedule: str = "author"
@@ -439,10 +440,10 @@ class TracedKernel:
         """Return the queues of each core as text: one engine instruction per line, with its waits.
 
         The arguments are those of `programs`. The first line names the errors that did not stop the
-        lowering.
+        lowering, if there are any, the next one the schedule.
         """
         text = self._predictions.listing(_prediction_options(None, strict, disable_dge, schedule))
-        return self._shown("listing", text)
+        return self._shown("listing", text, f", {Schedule(schedule).words}")
 
     def cycles(self) -> list[dict[str, float]]:
         """Return the busy time of the engines of each core, in cycles of the engine's clock.
@@ -520,7 +521,7 @@ class TracedKernel:
         return ShownPage(reported.html(other), title)
 
     def memory(self) -> MemoryReport:
-        """Return the contents of SBUF and PSUM at each instruction, for each core.
+        """Return the contents of SBUF and PSUM at each instruction, in the author's schedule.
 
         A kernel with tiles that do not fit has a report, too. `print` it for a table and a map; a
         notebook shows it as a picture, which `svg()` returns.
@@ -750,7 +751,7 @@ def load(path: str | os.PathLike[str], kernel: str | None = None) -> TracedKerne
     if kernel is None:
         if len(found) != 1:
             raise ValueError(
-                f"{os.fspath(path)} has {len(found)} kernels"
+                f"{os.fspath(path)} has {numbered(len(found), 'kernel')}"
                 + (f" ({', '.join(found)}); name one" if found else "")
             )
         kernel = next(iter(found))

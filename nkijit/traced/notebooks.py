@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nkijit.dialects.spelling import counted
 from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.shown import html_of_text
 from nkijit.passes.diagnostics.styled import as_html
@@ -18,5 +19,5 @@ def html_of_trace(headline: str, found: Findings, ir: str) -> str:
     lines = ir.count("\n")
     return (
         f"{html_of_text(headline)}{as_html(found.lines())}"
-        f"<details><summary>IR, {lines:,} lines</summary>{html_of_text(ir)}</details>"
+        f"<details><summary>IR, {counted(lines, 'line')}</summary>{html_of_text(ir)}</details>"
     )

@@ -16,12 +16,12 @@ from nkijit.dialects.hardware.targets import Target, with_timing, without_dge
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.walks import unchanged
 from nkijit.ir.text import ir_text_of
+from nkijit.passes.compile.listings import listing_of
 from nkijit.passes.compile.pipeline import program_of
 from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.diagnostics.errors import NkiValidationError
 from nkijit.passes.diagnostics.findings import Findings
 from nkijit.passes.diagnostics.passed_over import PassedOver
-from nkijit.passes.lower.listing import listing
 from nkijit.passes.lower.program import LoweringError, Program
 from nkijit.passes.profile.choice import Choice, compiled_programs
 from nkijit.passes.profile.profile import Profile, profile_of
@@ -108,7 +108,7 @@ class Predictions:
 
     def listing(self, options: PredictionOptions) -> str:
         """Return the queues of each core as text."""
-        return "\n".join(map(listing, self.programs(options)))
+        return listing_of(self.programs(options))
 
     def profile(
         self, options: PredictionOptions, iterations: int, progress: Progress | None

@@ -17,6 +17,7 @@ from xdsl.ir import Operation
 
 from nkijit.dialects.collection import without_collection
 from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.spelling import numbered
 from nkijit.dialects.tiles import info_of
 from nkijit.dialects.walks import unchanged
 from nkijit.frameworks.arrays import (
@@ -191,7 +192,8 @@ class Runs:
         plan, _ = self.plan(strict)
         if len(plan.plans) > 1:
             raise RecordError(
-                f"kernel '{self._kernel.launch_name}' runs on {len(plan.plans)} cores, whose "
+                f"kernel '{self._kernel.launch_name}' runs on "
+                f"{numbered(len(plan.plans), 'core')}, whose "
                 "instructions have no order between them; record it on one core, or give run() a "
                 "listener"
             )

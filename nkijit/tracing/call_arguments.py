@@ -13,7 +13,7 @@ from types import FrameType
 from typing import Any
 
 from nkijit.dialects.rule_texts.python import CALL_ARGUMENTS
-from nkijit.dialects.spelling import did_you_mean
+from nkijit.dialects.spelling import did_you_mean, in_number, numbered
 from nkijit.passes.diagnostics.diagnostic import Diagnostic, Fix
 from nkijit.passes.diagnostics.places import Position, Span
 from nkijit.passes.diagnostics.source_text import source_of_code, source_text
@@ -250,7 +250,7 @@ def _sentences(
     parts: list[str] = []
     if mismatch.surplus:
         most = len(_in_order(parameters))
-        takes = f"at most {most} argument{'s' * (most != 1)}" if most else "no arguments"
+        takes = f"at most {numbered(most, 'argument')}" if most else "no arguments"
         parts.append(f"it takes {takes} in order, the call has {most + mismatch.surplus}")
     for name in mismatch.unknown:
         hint = did_you_mean(name, [k for k in known if k not in passed.by_name])
@@ -261,7 +261,8 @@ def _sentences(
     if missing:
         few = len(missing) == 1
         listed = " and ".join(filter(None, (", ".join(missing[:-1]), missing[-1])))
-        parts.append(f"argument{'s' * (not few)} {listed} {'is' if few else 'are'} missing")
+        arguments = in_number(len(missing), "argument")
+        parts.append(f"{arguments} {listed} {'is' if few else 'are'} missing")
     return parts
 
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, ClassVar, cast
 
 from nkijit.dialects.rule_texts.portability import PORTABLE_FIELD
-from nkijit.dialects.spelling import did_you_mean
+from nkijit.dialects.spelling import did_you_mean, numbered
 from nkijit.tracing.tracer import active_tracer
 
 
@@ -51,7 +51,10 @@ class NKIObject:
         fields = _fields(cls)
         by_position = [name for name, field in fields.items() if not field.kw_only]
         if len(args) > len(by_position):
-            raise TypeError(f"{cls.__name__} has {len(by_position)} fields, got {len(args)} values")
+            raise TypeError(
+                f"{cls.__name__} has {numbered(len(by_position), 'field')}, got "
+                f"{numbered(len(args), 'value')}"
+            )
         values = dict(zip(by_position, args, strict=False))
         for name, value in kwargs.items():
             if name in values:

@@ -50,6 +50,7 @@ from nkijit.dialects.rule_texts.access import (
 )
 from nkijit.dialects.rule_texts.operands import ARGUMENT, TRACE_LIMIT
 from nkijit.dialects.rule_texts.text import RuleText
+from nkijit.dialects.spelling import numbered
 from nkijit.dialects.tiles import NkiMemRef, ViewForm, allocation_type
 from nkijit.host.file_state import FileState
 from nkijit.passes.diagnostics.diagnostic import Diagnostic, Operand
@@ -520,7 +521,9 @@ class Tracer:
             wrong = [name for name in edge if len(named.get(name, ())) != 1]
             for name in wrong:
                 count = len(named.get(name, ()))
-                what = "no instruction has" if count == 0 else f"{count} instructions have"
+                what = (
+                    "no instruction has" if count == 0 else f"{numbered(count, 'instruction')} have"
+                )
                 self.record_at(function, SCHEDULE_NAME, f"{what} the name '{name}'")
             if not wrong:
                 named[edge[0]][0].run_after(edge[1])

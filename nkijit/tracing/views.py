@@ -24,6 +24,7 @@ from nkijit.dialects.rule_texts.operands import (
     UNSUPPORTED,
     VIEW,
 )
+from nkijit.dialects.spelling import numbered
 from nkijit.dialects.tiles import info_of
 from nkijit.tracing.dtype_names import as_dtype
 from nkijit.tracing.dtype_words import UnknownDTypeError
@@ -502,7 +503,9 @@ class TensorView(NKIObject):
         if not 0 <= dim < self.ndim:
             dots = sum(key is Ellipsis for key in keys)
             help = helps.for_keys(len(keys), self.ndim, dots)
-            self._deny(f"{len(keys)} indices; the shape is {self.shape}", help)
+            self._deny(
+                f"{numbered(len(keys), 'index', 'indices')}; the shape is {self.shape}", help
+            )
         view = self[(*keys[:position], static, *keys[position + 1 :])]
         if width == 0:
             return view

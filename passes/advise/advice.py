@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from nkijit.dialects.spelling import numbered
 from nkijit.passes.advise.kinds import KINDS, Numbers
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.plain import plain
@@ -103,7 +104,7 @@ class Advice(ShownAsText):
 
     def __repr__(self) -> str:
         count = len(self.suggestions)
-        changes = f"{count} change{'' if count == 1 else 's'} of {self.tried} tried"
+        changes = f"{numbered(count, 'change')} of {self.tried} tried"
         return f"<advice on @{self.kernel} for {self.target}: {time_text(self.time)}, {changes}>"
 
     def __str__(self) -> str:
@@ -111,7 +112,7 @@ class Advice(ShownAsText):
         lines = [self.passed_over] if self.passed_over else []
         lines += [
             f"advice on @{self.kernel} for {self.target}: {time_text(self.time)}, "
-            f"{count} change{'' if count == 1 else 's'} of {self.tried} tried",
+            f"{numbered(count, 'change')} of {self.tried} tried",
             "  predicted, not measured; each was tried by itself, so gains do not add up",
         ]
         if self.left_out:

@@ -18,12 +18,13 @@ from nkijit.dialects.nisa.activation import ActivationOp
 from nkijit.dialects.nisa.elementwise import TensorScalarOp
 from nkijit.dialects.nisa.reduce import TensorReduceOp
 from nkijit.dialects.nki.views import base_of
+from nkijit.dialects.spelling import counted
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.passes.advise.edit import Edit, allocation_of, erase, insert_before, tile_like
 from nkijit.passes.advise.facts import Facts
 from nkijit.passes.advise.fusion import is_in_place, only_source, unchanged
 from nkijit.passes.advise.kinds import SUBTRACTING_BIAS
-from nkijit.passes.advise.proposal import Proposal, counted, name_of
+from nkijit.passes.advise.proposal import Proposal, name_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from nkijit.dialects.core_program import MAX_CORES
 from nkijit.dialects.hardware.words import nc_version
+from nkijit.dialects.spelling import counted
 from nkijit.passes.advise.facts import Facts
 from nkijit.passes.advise.kinds import TWO_CORES
-from nkijit.passes.advise.proposal import Proposal, counted
+from nkijit.passes.advise.proposal import Proposal
 from nkijit.passes.advise.stores import Without, first_part, result_stores
 
 

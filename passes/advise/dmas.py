@@ -14,6 +14,7 @@ from nkijit.dialects.declare.queries import SBUF
 from nkijit.dialects.nisa.movement import DmaCopyOp
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.views import access_of, base_of
+from nkijit.dialects.spelling import numbered
 from nkijit.dialects.tiles import TileInfo, info_of
 from nkijit.passes.advise.edit import (
     Edit,
@@ -97,7 +98,7 @@ def merged_dmas(facts: Facts, renamed: Renamed) -> Iterator[Proposal]:
                 line,
                 variant,
                 line[0],
-                f"{verb} {longest} slices of {tile} with one DMA",
+                f"{verb} {numbered(longest, 'slice')} of {tile} with one DMA",
                 (
                     f"{len(moves):,} DMAs of {bytes_text(one.bytes)}, with descriptors of "
                     f"{bytes_text(one.descriptor_bytes)}, become {len(moves) - _merged(runs):,}",

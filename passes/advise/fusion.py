@@ -26,6 +26,7 @@ from nkijit.dialects.nisa.elementwise import (
 from nkijit.dialects.nisa.reduce import TensorReduceOp
 from nkijit.dialects.nki.views import ViewOp, base_of
 from nkijit.dialects.operators import OPERATORS, AluKind
+from nkijit.dialects.spelling import counted
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.passes.advise.edit import Edit, NotPossibleError, erase, insert_before, view
 from nkijit.passes.advise.facts import Facts
@@ -73,7 +74,10 @@ def fused_instructions(facts: Facts) -> Iterator[Proposal]:
 def _reason(tile: str, pairs: Sequence[_Pair]) -> str:
     if any(pair.keeps_first for pair in pairs):
         return f"it does not wait for {tile}, which other instructions read as well"
-    return f"no other instruction in between accesses {tile}; {len(pairs):,} instructions fewer"
+    return (
+        f"no other instruction in between accesses {tile}; {counted(len(pairs), 'instruction')} "
+        "fewer"
+    )
 
 
 @dataclass(frozen=True, slots=True)

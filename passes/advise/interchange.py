@@ -14,6 +14,7 @@ from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.nisa.matmul import NcMatmulOp
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.views import base_of, index_of
+from nkijit.dialects.spelling import counted, in_number, numbered
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.advise.edit import (
     Edit,
@@ -28,7 +29,7 @@ from nkijit.passes.advise.facts import Facts, Renamed
 from nkijit.passes.advise.kinds import LOOP_ORDER
 from nkijit.passes.advise.loops import independent_loops, loops_around
 from nkijit.passes.advise.nests import Items, Nest, Order, flat, rearrange
-from nkijit.passes.advise.proposal import Proposal, counted
+from nkijit.passes.advise.proposal import Proposal
 from nkijit.passes.analysis.writes.repeated_loads import loads_of
 from nkijit.passes.compile.passes.rename_tiles import rename_tiles
 from nkijit.passes.profile.units import bytes_text
@@ -164,9 +165,8 @@ def _message(sunk: _Sunk, at_a_time: int, loads: Sequence[NisaOp]) -> tuple[str,
     """Return the message and the reasons. `loads` are the loads that are saved."""
     op, between = sunk.inside
     count = len(sunk.inner)
-    plural = "s" if count > 1 else ""
     names = loops_around(op.location)
-    message, outer = f"put a loop inside the loop{plural} in it", "like it"
+    message, outer = f"put a loop inside the {in_number(count, 'loop')} in it", "like it"
     first = sunk.depth
     if len(names) != sunk.depth + 1 + count + between:
         # A loop with one iteration is missing in the trace: the one on which no load depends.
@@ -176,10 +176,11 @@ def _message(sunk: _Sunk, at_a_time: int, loads: Sequence[NisaOp]) -> tuple[str,
     outer_and_inner = names[first : first + 1 + count]
     if len(outer_and_inner) == 1 + count:
         outer, *inner = outer_and_inner
-        message = f"put the loop over {outer} inside the loop{plural} over {', '.join(inner)}"
+        loops = in_number(count, "loop")
+        message = f"put the loop over {outer} inside the {loops} over {', '.join(inner)}"
         outer = f"over {outer}"
     if at_a_time:
-        message += f", {at_a_time} iterations at a time"
+        message += f", {numbered(at_a_time, 'iteration')} at a time"
     beside = sunk.has_more
     return message, (f"other instructions of its body get their own loop {outer}",) * beside
 
@@ -254,7 +255,9 @@ class _Kernel:
             yield f"{loads} bring bytes that the previous iteration has: {total} of HBM"
         if saved.stationary:
             left = saved.all_stationary - saved.stationary
-            yield f"stationary tiles are loaded {left:,} times, not {saved.all_stationary:,}"
+            yield (
+                f"stationary tiles are loaded {counted(left, 'time')}, not {saved.all_stationary:,}"
+            )
 
     def _repeated(self, order: Sequence[int]) -> dict[int, int]:
         """Map each load that repeats the previous load of its source line to that previous load."""

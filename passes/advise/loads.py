@@ -13,6 +13,7 @@ from nkijit.dialects.declare.queries import SBUF
 from nkijit.dialects.nisa.movement import DmaCopyOp
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.views import ViewOp, base_of
+from nkijit.dialects.spelling import counted, in_number, numbered
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.advise.edit import (
     Edit,
@@ -25,7 +26,7 @@ from nkijit.passes.advise.edit import (
 from nkijit.passes.advise.facts import Access, Facts, Renamed, blocks_around
 from nkijit.passes.advise.kinds import REPEATED_LOAD
 from nkijit.passes.advise.loops import independent_loops
-from nkijit.passes.advise.proposal import Line, Proposal, counted, name_of
+from nkijit.passes.advise.proposal import Line, Proposal, name_of
 from nkijit.passes.analysis.writes.repeated_loads import Load, loads_of
 from nkijit.passes.compile.passes.rename_tiles import rename_tiles
 from nkijit.passes.profile.units import bytes_text
@@ -79,12 +80,16 @@ def repeated_loads(renamed: Renamed) -> Iterator[Proposal]:
             )
             message = f"load each slice of {tile} once and keep it"
         if loops:
-            plural = "s" if len(loops) > 1 else ""
-            message = f"hoist the load of {tile} out of the loop{plural} over {', '.join(loops)}"
+            out = in_number(len(loops), "loop")
+            message = f"hoist the load of {tile} out of the {out} over {', '.join(loops)}"
         about = [renamed.origins[load.op] for load in removed]
         for variant, parts in enumerate(_PARTS if distinct >= _PARTS[-1] else _PARTS[:1]):
             slices = -(-distinct // parts)
-            text = message if parts == 1 else f"{message}, for {slices} of {distinct} slices"
+            text = (
+                message
+                if parts == 1
+                else f"{message}, for {slices} of {numbered(distinct, 'slice')}"
+            )
             yield Proposal(
                 REPEATED_LOAD, line, variant, line[0], text, (reason,), about,
                 _Share(line, slices),

@@ -17,6 +17,7 @@ from nkijit.dialects.hardware.targets import PARTITIONS_PER_QUADRANT
 from nkijit.dialects.nisa.movement import DmaCopyOp
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.views import base_of, index_of, row_elements
+from nkijit.dialects.spelling import counted, numbered
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.passes.advise.dmas import is_simple
 from nkijit.passes.advise.edit import (
@@ -78,7 +79,7 @@ def partition_uses(facts: Facts, renamed: Renamed) -> Iterator[Proposal]:
                 about[0].location,
                 _message(plan, *nests[0], about[0]),
                 (
-                    f"{plan.before:,} instructions, on {plan.partitions} of {_PARTITIONS} "
+                    f"{counted(plan.before, 'instruction')}, on {plan.partitions} of {_PARTITIONS} "
                     f"partitions, become {plan.after:,}",
                 ),
                 about,
@@ -153,8 +154,8 @@ def _message(plan: _Plan, nest: Nest, depth: int, op: NisaOp) -> str:
     if len(names) == depth + 1 + (levels_to(nest.iterations[0], op) or 0):
         loop = f"the loop over {names[depth]}"
     return (
-        f"do {plan.together} iterations of {loop} at once, "
-        f"on {plan.together * plan.partitions} partitions"
+        f"do {numbered(plan.together, 'iteration')} of {loop} at once, "
+        f"on {numbered(plan.together * plan.partitions, 'partition')}"
     )
 
 

@@ -54,8 +54,3 @@ def name_of(names: Iterable[str | None]) -> str:
     """Return the name that tiles have in common; "tiles" if they have different names."""
     known = dict.fromkeys(name for name in names if name)
     return f"%{next(iter(known))}" if len(known) == 1 else "tiles"
-
-
-def counted(count: int, noun: str) -> str:
-    """Return a count with its noun, e.g. "1,024 loads"."""
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")

@@ -18,11 +18,12 @@ from nkijit.dialects.declare.queries import SBUF
 from nkijit.dialects.effects import effects
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.views import base_of, index_of
+from nkijit.dialects.spelling import counted
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.passes.advise.edit import Edit, NotPossibleError, declare_first, erase, remove_tile
 from nkijit.passes.advise.facts import Access, Facts, Renamed
 from nkijit.passes.advise.kinds import REPEATED_RESULT
-from nkijit.passes.advise.proposal import Proposal, counted, name_of
+from nkijit.passes.advise.proposal import Proposal, name_of
 from nkijit.passes.analysis.writes.repeated_loads import Load, loads_of
 from nkijit.passes.compile.analyses.accesses import is_free, is_own
 from nkijit.passes.compile.passes.rename_tiles import rename_tiles

@@ -22,6 +22,7 @@ from nkijit.dialects.nisa.elementwise import (
 from nkijit.dialects.nisa.matmul import NcMatmulOp
 from nkijit.dialects.nisa.movement import DmaCopyOp, MemsetOp, TensorCopyOp
 from nkijit.dialects.nki.views import base_of, index_of
+from nkijit.dialects.spelling import counted, numbered
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
 from nkijit.passes.advise.dmas import is_simple, with_steps
 from nkijit.passes.advise.edit import (
@@ -91,7 +92,7 @@ def longer_rows(facts: Facts, renamed: Renamed) -> Iterator[Proposal]:
                 variant,
                 about[0].location,
                 _message(plan, *nests[0], about[0]),
-                (f"{len(plan.about):,} instructions become {plan.after:,}",),
+                (f"{counted(len(plan.about), 'instruction')} become {plan.after:,}",),
                 about,
                 _Merge(plan, own is renamed),
             )
@@ -149,7 +150,7 @@ def _message(plan: _Plan, nest: Nest, depth: int, op: NisaOp) -> str:
     loop = "a loop"
     if len(names) == depth + 1 + (levels_to(nest.iterations[0], op) or 0):
         loop = f"the loop over {names[depth]}"
-    return f"do {plan.together} iterations of {loop} with instructions on longer rows"
+    return f"do {numbered(plan.together, 'iteration')} of {loop} with instructions on longer rows"
 
 
 class _Together:

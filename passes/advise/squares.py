@@ -14,11 +14,12 @@ from nkijit.dialects.hardware.words import engine
 from nkijit.dialects.nisa.activation import ActivationOp
 from nkijit.dialects.nisa.elementwise import TensorTensorOp
 from nkijit.dialects.nki.views import base_of, index_of
+from nkijit.dialects.spelling import counted
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.advise.edit import Edit, erase, insert_before
 from nkijit.passes.advise.facts import Facts
 from nkijit.passes.advise.kinds import SQUARE_ACTIVATION
-from nkijit.passes.advise.proposal import Proposal, counted
+from nkijit.passes.advise.proposal import Proposal
 
 
 def square_activations(facts: Facts) -> Iterator[Proposal]:

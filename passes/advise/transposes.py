@@ -18,11 +18,12 @@ from nkijit.dialects.nisa.movement import DmaCopyOp, TensorCopyOp
 from nkijit.dialects.nisa.transpose import DmaTransposeOp
 from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.nki.views import base_of
+from nkijit.dialects.spelling import counted
 from nkijit.dialects.tiles import allocation_type, info_of
 from nkijit.passes.advise.edit import Edit, declare_first, erase, insert_before, view
 from nkijit.passes.advise.facts import Facts
 from nkijit.passes.advise.kinds import DMA_TRANSPOSE, TENSOR_TRANSPOSE
-from nkijit.passes.advise.proposal import Proposal, counted, name_of
+from nkijit.passes.advise.proposal import Proposal, name_of
 
 _MOST_STEP_BYTES = 128
 """The largest distance between the elements of a row, in bytes: longer rows waste bandwidth."""

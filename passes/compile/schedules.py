@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nkijit.passes.lower.program import Program
 
 
 class Schedule(StrEnum):
@@ -10,3 +14,24 @@ class Schedule(StrEnum):
 
     author = "author"
     compiler = "compiler"
+
+    @staticmethod
+    def of(program: Program) -> Schedule:
+        """Return the schedule of a lowered program."""
+        return Schedule.author if program.changes is None else Schedule.compiler
+
+    @property
+    def words(self) -> str:
+        """The schedule in the title of a picture or a result: `schedule author`."""
+        return f"schedule {self}"
+
+    @property
+    def headline(self) -> str:
+        """The line with which texts about a kernel with this schedule begin."""
+        return f"{self.words}: {_MEANINGS[self]}"
+
+
+_MEANINGS = {
+    Schedule.author: "order and tiles as written; profile and report predict schedule compiler",
+    Schedule.compiler: "order and tiles after the compiler's passes",
+}

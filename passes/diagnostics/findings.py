@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from nkijit.dialects.rule_texts.text import WarningGroup
+from nkijit.dialects.spelling import numbered
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
 from nkijit.passes.diagnostics.styled import Line, Style, as_html, as_text, line
 
@@ -36,7 +37,7 @@ class Findings(tuple[Diagnostic, ...]):
         counts: list[str] = []
         for count, word in ((errors, "error"), (len(self) - errors, "warning")):
             if count:
-                counts.append(f"{count} {word}{'s' if count > 1 else ''}")
+                counts.append(numbered(count, word))
         return " and ".join(counts) or "no findings"
 
     def __str__(self) -> str:
@@ -74,7 +75,10 @@ def collapse(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
         else:
             first[key] = diagnostic
     for key, count in repeats.items():
-        note = f"the same finding {count + 1} times at this place, in an unrolled loop or call"
+        note = (
+            f"the same finding {numbered(count + 1, 'time')} at this place, in an unrolled loop or "
+            "call"
+        )
         first[key] = replace(first[key], notes=(*first[key].notes, note))
     return list(first.values())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from typing import Self
 
+from nkijit.dialects.spelling import counted
 from nkijit.passes.diagnostics.styled import as_html, line
 
 
@@ -33,10 +34,19 @@ class ShownText(str):
 
     def __repr__(self) -> str:
         count = self.count("\n")
-        return f"<{self.what}: {count:,} line{'' if count == 1 else 's'}>"
+        return f"<{self.what}: {counted(count, 'line')}>"
 
     def _repr_html_(self) -> str:
         return html_of_text(self)
+
+
+_DARK = ('[data-jp-theme-light="false"]', '[data-theme="dark"]', '[theme="dark"]', ".vscode-dark")
+"""Selectors of dark pages: Jupyter and nbconvert, Sphinx themes, Colab, Visual Studio Code."""
+_THEMES = (
+    "<style>.nkijit-page { color-scheme: light }"
+    f"{', '.join(f'{each} .nkijit-page' for each in _DARK)} {{ color-scheme: dark }}</style>"
+)
+"""The theme of a frame is that of its page. Browsers would use that of the system."""
 
 
 class ShownPage(ShownText):
@@ -48,7 +58,8 @@ class ShownPage(ShownText):
     def _repr_html_(self) -> str:
         # The sandboxed frame isolates its scripts and styles from the notebook.
         return (
-            f'<iframe sandbox="allow-scripts allow-downloads" title="{html.escape(self.what)}" '
+            f'{_THEMES}<iframe class="nkijit-page" sandbox="allow-scripts allow-downloads" '
+            f'title="{html.escape(self.what)}" '
             'style="width:100%;height:min(80vh,800px);min-height:480px;border:1px solid #8888;'
             'box-sizing:border-box" '
             f'srcdoc="{html.escape(self)}"></iframe>'

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from nkijit.dialects.spelling import numbered
 from nkijit.passes.lower.program import EngineInstruction, Item, Program, QueueLoop
 from nkijit.passes.lower.texts import Texts
 
@@ -25,43 +26,46 @@ WIDEST = 32
 """The width of the column of waits; a line with longer waits is not aligned with the others."""
 
 
-def listing(program: Program) -> str:
-    """Format the listing of a core: a header, then a section for each queue."""
-    return "\n".join(_lines(program)) + "\n"
+def listing(program: Program, headline: str = "") -> str:
+    """Format the listing of a core: a header, then a section for each queue.
+
+    Args:
+        program: the queues of the core.
+        headline: the header's line about the whole kernel; "" for none.
+    """
+    return "\n".join(_lines(program, headline)) + "\n"
 
 
-def _lines(program: Program) -> Iterator[str]:
-    yield from _header(program)
+def _lines(program: Program, headline: str) -> Iterator[str]:
+    yield from _header(program, headline)
     texts = Texts(program)
     for queue, items in program.queues.items():
         count = sum(1 for item in program.items(queue) if isinstance(item, EngineInstruction))
         yield ""
-        yield f"{queue.name}: {_counted(count, 'instruction')}"
+        yield f"{queue.name}: {numbered(count, 'instruction')}"
         waits = [len(texts.waits(item)) for item in program.items(queue) if item.waits]
         width = max([w for w in waits if w <= WIDEST], default=0)
         yield from _rows(items, texts, width, "  ")
 
 
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
-def _header(program: Program) -> Iterator[str]:
+def _header(program: Program, headline: str) -> Iterator[str]:
     kernel, target, placed = program.kernel, program.target, program.placement
     if program.passed_over:
         yield str(program.passed_over)
+    if headline:
+        yield headline
     if program.changes is not None:
         done = ", ".join(f"{name} {count}" for name, count in program.changes.items() if count)
-        yield f"schedule of the compiler: {done or 'nothing to change'}"
+        yield f"schedule compiler: {done or 'nothing to change'}"
     yield f"kernel {kernel.sym_name.data}, {target.platform} (NeuronCore-v{target.version.value})"
     waits = sum(len(item.waits) for queue in program.queues for item in program.items(queue))
     signals = sum(program.signals.values())
     yield (
-        f"{_counted(len(program.instructions), 'instruction')}, {_counted(waits, 'wait')}, "
-        f"{_counted(signals, 'signal')}"
+        f"{numbered(len(program.instructions), 'instruction')}, {numbered(waits, 'wait')}, "
+        f"{numbered(signals, 'signal')}"
     )
     yield (
-        f"SBUF {placed.sbuf_bytes} of {target.sbuf_usable_bytes} bytes per partition, "
+        f"SBUF {placed.sbuf_bytes} of {numbered(target.sbuf_usable_bytes, 'byte')} per partition, "
         f"PSUM {placed.psum_bytes} of {target.psum_partition_bytes}"
     )
 

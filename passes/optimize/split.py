@@ -16,10 +16,11 @@ from nkijit.dialects.hardware.words import nc_version
 from nkijit.dialects.ncc import WAITING
 from nkijit.dialects.nki.kernel import KernelOp, shared_tensors
 from nkijit.dialects.nki.views import base_of
+from nkijit.dialects.spelling import counted
 from nkijit.passes.advise.edit import Edit
 from nkijit.passes.advise.facts import Facts
 from nkijit.passes.advise.kinds import Kind, Numbers
-from nkijit.passes.advise.proposal import Proposal, counted
+from nkijit.passes.advise.proposal import Proposal
 from nkijit.passes.advise.stores import Without, first_part, result_stores
 
 SPLIT_CORES = Kind(

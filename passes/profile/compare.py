@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePath
 
 from nkijit.dialects.engine.queues import QUEUES
+from nkijit.dialects.spelling import counted
 from nkijit.passes.diagnostics.tables import aligned
 from nkijit.passes.lower.program import EngineInstruction, Item, Program, QueueLoop
 from nkijit.passes.lower.texts import Texts
@@ -179,7 +180,10 @@ def compared_queues(
     changes them.
     """
     if max(len(p.instructions) for p in (*first, *second)) > MOST_LISTED:
-        return [f"queues of more than {MOST_LISTED:,} instructions are not compared line by line"]
+        return [
+            f"queues of more than {counted(MOST_LISTED, 'instruction')} are not compared line by "
+            "line"
+        ]
     one, other = ([row for p in programs for row in _rows(p)] for programs in (first, second))
     if one == other:
         return ["the queues run the same instructions"]
@@ -214,7 +218,7 @@ def ir_text(first: str, second: str, names: tuple[str, str]) -> str:
     """
     texts = first.splitlines(), second.splitlines()
     if max(map(len, texts)) > MOST_LISTED:
-        return f"IR of more than {MOST_LISTED:,} lines is not compared line by line\n"
+        return f"IR of more than {counted(MOST_LISTED, 'line')} is not compared line by line\n"
     one, other = ([_NUMBERED.sub(r"\1", line) for line in text] for text in texts)
     if one == other:
         return "the IR is the same\n"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from xdsl.dialects.scf import ForOp
 
+from nkijit.dialects.spelling import counted, numbered
 from nkijit.passes.analysis.flow.ranges import Ranges
 from nkijit.passes.diagnostics.environment import limit_of
 from nkijit.passes.diagnostics.places import Position, positions
@@ -64,7 +65,7 @@ class LoopCount:
 
     def __str__(self) -> str:
         where = "a loop" if self.place is None else f"the loop at {self.place}"
-        times = f"{self.iterations} iteration{'' if self.iterations == 1 else 's'}"
+        times = numbered(self.iterations, "iteration")
         if self.assumed:
             text = f"{where} is taken to run for {times}: how often is known on the device only"
         else:
@@ -135,7 +136,8 @@ class Iterations:
         if size > max(self._limit, own):
             depth = max(self._depth(loop) for loop in self._program.loops)
             raise SimulationError(
-                f"the loops of the kernel, {depth} deep, make {size:,} instructions even if of "
+                f"the loops of the kernel, {depth} deep, make {counted(size, 'instruction')} "
+                "even if of "
                 f"each only {FEWEST} iterations are simulated; {LIMIT_VARIABLE} is "
                 f"{self._limit}, a higher one simulates them"
             )

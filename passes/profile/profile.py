@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 
 from nkijit.dialects.spelling import counted
+from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.diagnostics.plain import plain
 from nkijit.passes.diagnostics.shown import html_of_text
 from nkijit.passes.profile.collect import figures_of
@@ -35,9 +36,14 @@ class Profile(Figures):
         """The range of the kernel's time, and the published times that it rests on."""
         return range_of(self, self.timeline)
 
+    @property
+    def schedule(self) -> Schedule:
+        """The order and the tiles of the predicted instructions: of the author or the compiler."""
+        return Schedule.of(self.timeline.programs[0])
+
     def __repr__(self) -> str:
         size = f"{time_text(self.time)}, {counted(self.instructions, 'instruction')}"
-        return f"<profile of @{self.kernel} for {self.target}: {size}>"
+        return f"<profile of @{self.kernel} for {self.target}, {self.schedule.words}: {size}>"
 
     def svg(self) -> str:
         """Return the timeline as a self-contained SVG picture, with a row for each queue."""
@@ -48,11 +54,12 @@ class Profile(Figures):
         return f"{picture}{html_of_text(str(self))}"
 
     def __str__(self) -> str:
-        return text_of(self, self.range, self.author)
+        return text_of(self, self.range, self.schedule.headline, self.author)
 
     def to_json(self) -> str:
         """Return everything but the timeline as JSON text, with places as `file:line:column`."""
-        return json.dumps(plain(self) | {"range": plain(self.range)}, indent=2) + "\n"
+        extra = {"schedule": self.schedule.value, "range": plain(self.range)}
+        return json.dumps(plain(self) | extra, indent=2) + "\n"
 
     def to_perfetto(self) -> str:
         """Return the timeline in Chrome's trace format, which ui.perfetto.dev opens."""

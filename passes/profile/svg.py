@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from nkijit.dialects.spelling import counted
+from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.diagnostics.picture import COLOURS, GRID, INK, LETTER, MARK, ON_COLOUR, Picture
 from nkijit.passes.diagnostics.places import positions
 from nkijit.passes.profile.timeline import Event, Timeline
@@ -26,7 +28,8 @@ def svg_of(kernel: str, target: str, timeline: Timeline, *, inline: bool = False
     """Return the timeline of a kernel as one picture; `inline` as for `Picture.svg`."""
     picture = Picture(_WIDTH)
     end = max(timeline.simulated, 1e-9)
-    title = f"Timeline of {kernel} on {target}: {time_text(timeline.total)} predicted"
+    schedule = Schedule.of(timeline.programs[0]).words
+    title = f"Timeline of {kernel} on {target}, {schedule}: {time_text(timeline.total)} predicted"
     picture.text(20, 26, title, size=16, bold=True)
     picture.down(44)
     rows = _rows(timeline)
@@ -113,10 +116,10 @@ def _draw(picture: Picture, bar: _Bar, until: float, colour: str) -> None:
 
 def _title(bar: _Bar, names: list[str]) -> str:
     first, last = bar.events[0], bar.events[-1]
-    counted = f"{len(bar.events):,} instructions: " if len(bar.events) > 1 else ""
+    several = f"{counted(len(bar.events), 'instruction')}: " if len(bar.events) > 1 else ""
     end = max(event.free for event in bar.events)
     lines = [
-        f"{counted}{', '.join(names[:4])}",
+        f"{several}{', '.join(names[:4])}",
         f"{time_text(first.begin)} to {time_text(end)}, {time_text(end - first.begin)}",
     ]
     places = positions(last.instruction.op.location)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nkijit.dialects.spelling import counted
+from nkijit.dialects.spelling import counted, numbered
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.tables import aligned
 from nkijit.passes.profile.extremes import Range
@@ -23,10 +23,10 @@ _RIGHT = frozenset({"instructions", "busy", "waits", "idle", "time", "share", "b
 """The columns that contain numbers."""
 
 
-def text_of(profile: Figures, ends: Range, author: float | None = None) -> str:
-    """Return the whole summary, with a closing newline."""
+def text_of(profile: Figures, ends: Range, headline: str, author: float | None) -> str:
+    """Return the whole summary, with a closing newline; `headline` names the schedule."""
     parts = [
-        _head(profile, ends, author),
+        _head(profile, ends, headline, author),
         _engines(profile),
         _bounds(profile),
         _dma(profile),
@@ -46,11 +46,12 @@ def place_text(place: Position | None) -> str:
     return "" if place is None else place.brief
 
 
-def _head(profile: Figures, ends: Range, author: float | None) -> list[str]:
+def _head(profile: Figures, ends: Range, headline: str, author: float | None) -> list[str]:
     cores = len(profile.memory)
-    on = f" on {cores} cores" if cores > 1 else ""
+    on = f" on {numbered(cores, 'core')}" if cores > 1 else ""
     lines = [str(profile.passed_over)] if profile.passed_over else []
     lines += [
+        headline,
         f"profile of @{profile.kernel} for {profile.target}{on}: "
         f"{range_text(profile.time, ends.low, ends.high)}, "
         f"{counted(profile.instructions, 'instruction')}",
@@ -59,8 +60,8 @@ def _head(profile: Figures, ends: Range, author: float | None) -> list[str]:
     ]
     if profile.instructions:
         lines.append(
-            f"  the range is ±{ends.spread:.0%}: it contains 80% of {ends.published} published "
-            f"times of {ends.basis} kernels"
+            f"  the range is ±{ends.spread:.0%}: it contains 80% of "
+            f"{numbered(ends.published, 'published time')} of {ends.basis} kernels"
         )
     if author is not None:
         resource, share = profile.shares[0] if profile.shares else ("", 0.0)

@@ -13,6 +13,7 @@ from typing import Any, cast
 from xdsl.dialects.arith import CmpiOp
 from xdsl.dialects.scf import ForOp
 
+from nkijit.dialects.spelling import numbered
 from nkijit.passes.interpret.records.environment import Env, Slots, Step
 from nkijit.passes.interpret.steps.body import Body, ConditionalLoop, CountedLoop
 from nkijit.passes.interpret.steps.forms import StepForm
@@ -40,7 +41,9 @@ class Trips:
         if self.count is None:
             raise NotProvableError("its trip count depends on inputs", loop)
         if denied in self.facts:
-            raise NotProvableError(f"it does not end after {self.count} iterations", loop)
+            raise NotProvableError(
+                f"it does not end after {numbered(self.count, 'iteration')}", loop
+            )
         self.facts.add(fact)
         return self.count
 

@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from nkijit.dialects.collection import without_collection
 from nkijit.dialects.nki.kernel import KernelOp, kernels_of
-from nkijit.dialects.spelling import counted
+from nkijit.dialects.spelling import counted, numbered
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.diagnostics.places import Position
 from nkijit.passes.diagnostics.plain import plain
@@ -64,7 +64,7 @@ class Difference:
         return f"{self.result}[{', '.join(map(str, self.index))}]"
 
     def __str__(self) -> str:
-        more = f", and {self.count - 1} more elements" if self.count > 1 else ""
+        more = f", and {numbered(self.count - 1, 'more element')}" if self.count > 1 else ""
         lines = [f"{self.element} differs{more}"]
         if self.terms is not None:
             lines += [f"  {line}" for line in self.terms.lines]
@@ -96,7 +96,9 @@ class Proof:
         if self.level is not None:
             inputs = "all inputs"
             if self.trips is not None:
-                inputs += f" with which loops of unknown trip count run {self.trips} times"
+                inputs += (
+                    f" with which loops of unknown trip count run {numbered(self.trips, 'time')}"
+                )
             lines = [f"equal for {inputs}: {self.level.value}"]
             return "\n".join(lines + [f"  {each}" for each in self.roundings])
         if self.unproven is not None:

@@ -11,6 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.spelling import numbered
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.diagnostics.places import Position, positions
 from nkijit.passes.diagnostics.shown import ShownAsText
@@ -66,7 +67,7 @@ class Term(ShownAsText):
 
     def __str__(self) -> str:
         at = "" if self.place is None else f"  at {self.place.line_text}"
-        counts = [f"{n} element{'s' if n > 1 else ''} of {name}" for name, n in self.inputs.items()]
+        counts = [f"{numbered(n, 'element')} of {name}" for name, n in self.inputs.items()]
         return f"{self.element}: {self.text}{at}\n  depends on {', '.join(counts) or 'no input'}"
 
 
@@ -288,15 +289,15 @@ def _series(first: str, second: str, last: str, count: int) -> str:
     texts = [_NUMBER.findall(text) for text in (first, second, last)]
     shapes = {_NUMBER.sub("#", text) for text in (first, second, last)}
     if len(shapes) > 1:
-        return f"{first}, {second}, …, {last}; {count} terms"
+        return f"{first}, {second}, …, {last}; {numbered(count, 'term')}"
     numbers = [tuple(map(int, each)) for each in zip(*texts, strict=True)]
     runs: list[tuple[int, int]] = []
     for one, two, end in numbers:
         if end - one != (two - one) * (count - 1):
-            return f"{first}, {second}, …, {last}; {count} terms"
+            return f"{first}, {second}, …, {last}; {numbered(count, 'term')}"
         runs.append((one, two - one))
     if not any(step for _, step in runs):
-        return f"{first}; {count} times"
+        return f"{first}; {numbered(count, 'time')}"
     letter = next(each for each in _LETTERS if f" {each} in " not in first)
     whole = _ELEMENT.fullmatch(first) is not None and [step for _, step in runs if step] == [1]
     parts = iter(runs)

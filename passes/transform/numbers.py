@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from nkijit.dialects.attributes import integer_attr
+from nkijit.dialects.spelling import numbered
 
 Frame = Hashable
 """An attribute, type or name without its integers: equal if only these differ."""
@@ -49,7 +50,7 @@ def join_text(text: str, numbers: Sequence[int]) -> str:
     """
     count = len(_DECIMAL.findall(text))
     if len(numbers) != count:
-        raise ValueError(f"expected {count} numbers in the place of those of '{text}'")
+        raise ValueError(f"expected {numbered(count, 'number')} in the place of those of '{text}'")
     left = iter(numbers)
     return _DECIMAL.sub(lambda _: str(next(left)), text)
 
@@ -95,7 +96,8 @@ def join(attr: Attribute, numbers: Sequence[int]) -> Attribute:
     count = len(split(attr)[1])
     if len(numbers) != count:
         raise ValueError(
-            f"expected {count} numbers in the place of those of {attr}, got {len(numbers)}"
+            f"expected {numbered(count, 'number')} in the place of those of {attr}, got "
+            f"{len(numbers)}"
         )
     return _joined(attr, iter(numbers))
 

@@ -19,7 +19,7 @@ from xdsl.ir import SSAValue
 
 from nkijit.dialects.dtypes import DTYPES, Kind
 from nkijit.dialects.nki.views import base_of
-from nkijit.dialects.spelling import counted
+from nkijit.dialects.spelling import counted, numbered
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.diagnostics.shown import ShownAsText
 from nkijit.passes.values.instructions import Array
@@ -190,7 +190,8 @@ class Departure(ShownAsText):
         )
         lines += [
             f"  off by {abs(one - other):.3g}, rounding explains {self.allowed[index]:.3g}",
-            f"  {int(self.departed.sum()):,} of {self.values.size:,} elements of {self.tile} "
+            f"  {int(self.departed.sum()):,} of {counted(self.values.size, 'element')} of "
+            f"{self.tile} "
             f"({size} {self.values.dtype}) are further off than that",
         ]
         return "\n".join([*lines, *(f"  {line}" for line in self.agreed)])
@@ -218,13 +219,13 @@ class Bisection(ShownAsText):
         return self.departure is not None
 
     def __str__(self) -> str:
-        results = "1 result" if self.compared == 1 else f"{self.compared:,} results"
+        results = counted(self.compared, "result")
         extent = f"\n  {self.extent}" if self.extent else ""
         if self.departure is not None:
             return f"{self.departure}\n  compared with {self.against}: {results}{extent}"
         return (
             f"nothing departs from {self.against} by more than rounding explains: "
-            f"{results} agree{'s' * (self.compared == 1)}{extent}"
+            f"{results} {'agrees' if self.compared == 1 else 'agree'}{extent}"
         )
 
     def __repr__(self) -> str:
@@ -437,7 +438,7 @@ def _between(agreed: str, since: Sequence[str]) -> Iterator[str]:
     if agreed:
         yield f"the last that agreed is {agreed}"
     if since:
-        count = f"{len(since)} instruction{'s' * (len(since) > 1)}"
+        count = numbered(len(since), "instruction")
         yield f"in between {count} wrote what the reference does not have, at last:"
         yield from (f"  {each}" for each in since[-5:])
 
@@ -453,7 +454,7 @@ def _check_apart(tiles: Sequence[RecordedTile], count: int) -> None:
         if other is not tile:
             raise RecordError(
                 f"a function of the loop indices gives one array for two instances, {other!r} and "
-                f"{tile!r}; give a list with one for each of the {count} instances of "
+                f"{tile!r}; give a list with one for each of the {numbered(count, 'instance')} of "
                 f"'{tile.name}', None leaves one out"
             )
 

@@ -14,6 +14,7 @@ from nkijit.dialects.declare.operation import NisaOp, is_instruction, scalar_con
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.nisa.integers import IntegerArithmetic, integer_arithmetic
 from nkijit.dialects.operators import OPERATORS
+from nkijit.dialects.spelling import counted
 from nkijit.passes.numerics.operators import INTEGER
 from nkijit.passes.values.instructions import Array, short_place
 from nkijit.passes.values.items import RecordedForm, RecordedInstruction, RecordedOperand
@@ -64,7 +65,7 @@ class RoundedIntegers:
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        return f"<rounded {self.count:,} integers: {self.instruction!r}>"
+        return f"<rounded {counted(self.count, 'integer')}: {self.instruction!r}>"
 
     @property
     def line(self) -> str:
@@ -78,7 +79,7 @@ class RoundedIntegers:
 
     @property
     def _amount(self) -> str:
-        return f"{self.count:,} of {self.total:,} elements are rounded"
+        return f"{self.count:,} of {counted(self.total, 'element')} are rounded"
 
 
 def rounding_forms(forms: Iterable[RecordedForm], target: Target) -> dict[int, IntegerArithmetic]:

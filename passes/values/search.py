@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from nkijit.dialects.spelling import counted
 from nkijit.passes.values.instructions import (
     Array,
     Statistics,
@@ -97,7 +98,8 @@ class Found:
         lines = headline(instruction, head)
         size = "x".join(map(str, operand.shape))
         lines.append(
-            f"  {self.count:,} of {operand.after.size:,} elements of {operand.tile} ({size} "
+            f"  {self.count:,} of {counted(operand.after.size, 'element')} of {operand.tile} "
+            f"({size} "
             f"{operand.dtype}) are such, {operand.name}{list(self.index)} is the first"
         )
         lines += [f"  {each}" for each in operands_at(instruction, operand, self.index)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nkijit.dialects.spelling import counted
+from nkijit.dialects.spelling import counted, numbered
 from nkijit.passes.diagnostics.tables import aligned
 from nkijit.passes.values.instructions import Statistics, short_place
 from nkijit.passes.values.integers import RoundedIntegers
@@ -61,12 +61,12 @@ def record_text(
         *aligned(rows, lambda place, _: place == 1 or place > 4, indent="  "),
     ]
     if len(last) > MOST_LINES:
-        lines.append(f"  ... and {len(last) - MOST_LINES} more lines")
+        lines.append(f"  ... and {numbered(len(last) - MOST_LINES, 'more line')}")
     if rounded:
         lines += ["", "integers that float32 arithmetic rounded"]
         lines += [f"  {each.line}" for each in rounded[:MOST_LINES]]
     if len(rounded) > MOST_LINES:
-        lines.append(f"  ... and {len(rounded) - MOST_LINES} more lines")
+        lines.append(f"  ... and {numbered(len(rounded) - MOST_LINES, 'more line')}")
     if names:
         name = names[0]
         lines += [

@@ -37,6 +37,7 @@ from nkijit.dialects.rule_texts.dataflow import (
     ACCUMULATOR_UNDEFINED,
 )
 from nkijit.dialects.rule_texts.text import RuleText
+from nkijit.dialects.spelling import in_number
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.bytes.byte_sets import shown
 from nkijit.passes.analysis.flow.accumulators import (
@@ -587,7 +588,7 @@ def _in_lanes(event: _Event, lanes: int | None = None) -> str:
 
 
 def _named(lanes: int) -> str:
-    return f"lane{'s' if lanes.bit_count() > 1 else ''} {shown(lanes)}"
+    return f"{in_number(lanes.bit_count(), 'lane')} {shown(lanes)}"
 
 
 def _engine(event: _Event) -> str:

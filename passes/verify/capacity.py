@@ -15,6 +15,7 @@ from nkijit.dialects.rule_texts.memory import (
     SBUF_CAPACITY,
     SBUF_SPILL,
 )
+from nkijit.dialects.spelling import numbered
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.addresses.allocation import Block, Layout, Space
 from nkijit.passes.analysis.addresses.assignment import assign
@@ -107,19 +108,21 @@ def _over_capacity(
     if banks:
         bank = space.bank or 1
         message = (
-            f"the tiles in use here need {peak.bytes // bank} banks of PSUM, {target} has "
+            f"the tiles in use here need {numbered(peak.bytes // bank, 'bank')} of PSUM, "
+            f"{target} has "
             f"{space.capacity // bank}"
         )
     else:
         name = "PSUM" if space.bank else "SBUF"
         message = (
-            f"the tiles in use here need {peak.bytes} bytes per partition of {name}, {target} has "
+            f"the tiles in use here need {numbered(peak.bytes, 'byte')} per partition of {name}, "
+            f"{target} has "
             f"{space.capacity} for a kernel"
         )
         spilling = None if space.bank else residency(found, space.capacity)
         if spilling is not None:
             rule = SBUF_SPILL
-            more = f"moves {spilling.bytes} bytes more through HBM"
+            more = f"moves {numbered(spilling.bytes, 'byte')} more through HBM"
             message += f"; a compiler {more if spilling.bytes else 'fills some of them later'}"
     live = [live_tile(found, r) for r in ranges if r.start <= peak.position <= r.end]
     groups = groups_of(live)
@@ -146,14 +149,18 @@ def _fix(groups: Sequence[TileGroup], excess: int, unit: int, space: Space) -> s
         if group.count > 1 and fewer > 0:
             copy = "copy results to SBUF earlier and " if is_psum else ""
             return (
-                f"{copy}keep at most {fewer} of the {group.count} tiles '{group.tile.name}' in "
+                f"{copy}keep at most {fewer} of the {numbered(group.count, 'tile')} "
+                f"'{group.tile.name}' in "
                 "use at a time"
             )
     most = groups[0].tile
     if is_psum:
         return PSUM_CAPACITY.help
     if most.dtype == "float32" and most.bytes >= 2 * excess:
-        return f"keep '{most.name}' in bfloat16, which takes half of its {most.bytes} bytes"
+        return (
+            f"keep '{most.name}' in bfloat16, which takes half of its "
+            f"{numbered(most.bytes, 'byte')}"
+        )
     return f"split '{most.name}' into parts and work on one at a time, or load it later"
 
 

@@ -144,7 +144,7 @@ def _transpose_engines(kernel: KernelOp) -> Iterator[Match]:
     for op in _instructions(kernel):
         if not isinstance(op, NcTransposeOp) or op.value_of("engine") is engine.unknown:
             continue
-        if engine_of(op, target) is not select(op, target):
+        if engine_of(op, target) is not select.choose(op, target):
             yield Match(op, (("dst", op.dst),))
 
 

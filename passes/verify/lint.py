@@ -46,6 +46,7 @@ from nkijit.dialects.rule_texts.lint import (
     WIDENED_MATMUL,
 )
 from nkijit.dialects.rule_texts.text import RuleText
+from nkijit.dialects.spelling import numbered
 from nkijit.dialects.tiles import TileInfo, info_of, is_tile
 from nkijit.passes.analysis.flow.dependences import Dependences, Execution
 from nkijit.passes.analysis.writes.repeated_loads import Load, loads_of
@@ -129,8 +130,10 @@ def _small_dma(op: DmaCopyOp, target: Target) -> _Warning | None:
         return None
     return _Warning(
         SMALL_DMA,
-        f"moves {transfer.bytes} bytes in {transfer.descriptors} descriptors of "
-        f"{transfer.descriptor_bytes} bytes, which takes about {lost:.0f} cycles more than in "
+        f"moves {numbered(transfer.bytes, 'byte')} in "
+        f"{numbered(transfer.descriptors, 'descriptor')} of "
+        f"{numbered(transfer.descriptor_bytes, 'byte')}, which takes about {lost:.0f} cycles "
+        "more than in "
         "long ones",
         ("dst", "src"),
         _spread(src),
@@ -180,7 +183,8 @@ def _broadcast(op: DmaCopyOp, target: Target) -> _Warning | None:
         return None
     return _Warning(
         BROADCAST_LOAD,
-        f"reads {row_bytes} bytes for each of {dst.partitions} partitions, which takes the DMA "
+        f"reads {numbered(row_bytes, 'byte')} for each of "
+        f"{numbered(dst.partitions, 'partition')}, which takes the DMA "
         f"engines about {lost:.0f} cycles more than reading them once",
         ("dst", "src"),
     )
@@ -220,7 +224,7 @@ def _strided(op: NisaOp, names: tuple[str, str], target: Target) -> _Warning | N
         if step != 1 and lost >= _LEAST_LOSS:
             return _Warning(
                 SLOW_MODE,
-                f"'{name}' steps by {step} elements, which loses the mode of {best:g} "
+                f"'{name}' steps by {numbered(step, 'element')}, which loses the mode of {best:g} "
                 f"elements a cycle: about {lost:.0f} cycles",
                 (name,),
             )
@@ -294,7 +298,8 @@ def _block_first(written: Iterable[tuple[str, SSAValue]], target: Target) -> str
         name = variable_of(base, "tile")
         return (
             f"dim 0 is the partitions: allocate {name} as {(free[0], blocks, *free[1:])} and take "
-            f"block i as {name}[:, i], or allocate {blocks} tiles of {(free[0], *free[1:])}"
+            f"block i as {name}[:, i], or allocate {numbered(blocks, 'tile')} of "
+            f"{(free[0], *free[1:])}"
         )
     return None
 
@@ -325,10 +330,16 @@ class _Tables:
             yield diagnose(
                 TABLE_RELOAD,
                 op,
-                f"loads the table of nl.{op.value_of('op')} again, which "
-                f"nl.{by.value_of('op')} has replaced: about {self._cycles:.0f} cycles",
-                related=[(by, f"loads the table of nl.{by.value_of('op')}")],
+                f"loads {_table(op)} again, which {_table(by)} has replaced: about "
+                f"{self._cycles:.0f} cycles",
+                related=[(by, f"loads {_table(by)}")],
             )
+
+
+def _table(op: NisaOp) -> str:
+    """Return the table of an instruction in words, with the name that listings print."""
+    table, function = table_of(op), op.value_of("op")
+    return f"the table of nl.{table}" + (f" for nl.{function}" if function != table else "")
 
 
 # ------------------------------------------------------------------ cheaper alternatives
@@ -365,7 +376,7 @@ def _repeated_loads(program: Dependences) -> Iterator[Diagnostic]:
         yield diagnose(
             REPEATED_LOAD,
             load.op,
-            f"brings {src.size * src.dtype.itemsize} bytes that SBUF has held before",
+            f"brings {numbered(src.size * src.dtype.itemsize, 'byte')} that SBUF has held before",
             [("dst", load.op.dst), ("src", load.op.src)],
             related=related,
         )

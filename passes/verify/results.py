@@ -26,6 +26,7 @@ from nkijit.dialects.rule_texts.lint import (
     OVERWRITTEN_RESULT,
     REDUNDANT_FILL,
 )
+from nkijit.dialects.spelling import numbered
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.writes.data_flow import data_flow
 from nkijit.passes.analysis.writes.unused_results import CallResults, call_of, unused_results
@@ -69,7 +70,7 @@ def _finding(kernel: KernelOp, result: CallResults) -> Diagnostic | None:
             return _overwritten(kernel, result)
         if rule is REDUNDANT_FILL or result.remaining or result.overwritten_by_itself:
             several = result.executions > 1 and not result.on_device
-            times = f", {result.executions} times" if several else ""
+            times = f", {numbered(result.executions, 'time')}" if several else ""
             message = f"nothing reads what it writes: about {_amount(kernel, op)}{times}"
             help = _added_to(kernel, op) if rule is REDUNDANT_FILL else None
             related = _overwriter(result)
@@ -122,7 +123,8 @@ def _mostly_unread(kernel: KernelOp, result: CallResults) -> Diagnostic:
     return diagnose(
         DEAD_STORE,
         op,
-        f"{result.unused} of {result.executions} results of this line are never read: about "
+        f"{result.unused} of {numbered(result.executions, 'result')} of this line are never "
+        "read: about "
         f"{_amount(kernel, op)} each",
         written,
         related=_overwriter(result) or _last_reader(kernel, result),
@@ -184,7 +186,7 @@ def _overwritten(kernel: KernelOp, result: CallResults) -> Diagnostic:
     if result.on_device and result.unused < result.executions:
         which = ": the result of every iteration but the last is lost"
     elif result.executions > 1:
-        which = f": {count} of {result.executions} results are lost"
+        which = f": {count} of {numbered(result.executions, 'result')} are lost"
     else:
         which = ""
     return diagnose(

@@ -11,6 +11,7 @@ from xdsl.ir import Block, Operation
 from nkijit.dialects.declare.operation import NisaOp, is_instruction
 from nkijit.dialects.nki.kernel import KernelOp, NoReorderOp
 from nkijit.dialects.rule_texts.access import SCHEDULE_CYCLE, SCHEDULE_LOOP, SCHEDULE_NAME
+from nkijit.dialects.spelling import numbered
 from nkijit.dialects.walks import operations
 from nkijit.passes.analysis.flow.edge_order import Arrangement, Unit, blocks_out_of_order
 from nkijit.passes.diagnostics.diagnose import diagnose
@@ -38,7 +39,9 @@ def check_schedule(kernel: KernelOp) -> Iterator[Diagnostic]:
             producers = named.get(name, [])
             if len(producers) != 1:
                 owners = (
-                    f"{len(producers)} instructions have" if producers else "no instruction has"
+                    f"{numbered(len(producers), 'instruction')} have"
+                    if producers
+                    else "no instruction has"
                 )
                 yield diagnose(SCHEDULE_NAME, op, f"runs after '{name}', a name that {owners}")
                 continue

@@ -11,6 +11,7 @@ from nkijit.dialects.nisa.reduce import TensorReduceOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.nki.views import base_of
 from nkijit.dialects.rule_texts.lint import ROUNDED_SUM, SATURATED_SUM
+from nkijit.dialects.spelling import numbered
 from nkijit.dialects.tiles import info_of
 from nkijit.passes.analysis.writes.running_sums import running_sums
 from nkijit.passes.diagnostics.diagnose import diagnose
@@ -39,10 +40,12 @@ def check_saturated_sums(kernel: KernelOp) -> Iterator[Diagnostic]:
         if type(op) is TensorReduceOp:
             terms, limit = _terms(op), _LARGEST.get(info_of(op.dst).dtype)
             if limit is not None and terms > limit:
-                yield _saturated(op, f"adds up {terms} integers", limit)
+                yield _saturated(op, f"adds up {numbered(terms, 'integer')}", limit)
     for each in running_sums(kernel, _LARGEST):
         limit = _LARGEST[info_of(each.op.required("dst")).dtype]
-        yield _saturated(each.op, f"adds {each.terms} integers one after the other", limit)
+        yield _saturated(
+            each.op, f"adds {numbered(each.terms, 'integer')} one after the other", limit
+        )
 
 
 def _terms(op: TensorReduceOp) -> int:
@@ -64,6 +67,9 @@ def check_rounded_sums(kernel: KernelOp) -> Iterator[Diagnostic]:
     for each in running_sums(kernel, _FEW):
         dst = each.op.required("dst")
         dtype, name = info_of(dst).dtype.name, variable_of(base_of(dst), "the sum")
-        message = f"adds {each.terms} terms one after the other, and rounds each sum to {dtype}"
+        message = (
+            f"adds {numbered(each.terms, 'term')} one after the other, and rounds each sum to "
+            f"{dtype}"
+        )
         help = f"allocate {name} as nl.float32, and convert it to {dtype} after the last addition"
         yield diagnose(ROUNDED_SUM, each.op, message, [("dst", dst)], help=help)

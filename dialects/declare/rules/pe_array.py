@@ -15,6 +15,7 @@ from nkijit.dialects.declare.spec import Rule, Violation
 from nkijit.dialects.hardware.targets import Target
 from nkijit.dialects.hardware.words import nc_version
 from nkijit.dialects.rule_texts.shapes import MATMUL_POSITION, MATMUL_SHAPE, MATMUL_TILE
+from nkijit.dialects.spelling import numbered
 from nkijit.dialects.tiles import TileInfo
 
 LOAD_STATIONARY = "LOAD_STATIONARY"
@@ -43,7 +44,8 @@ def product_shape(columns: Columns) -> Rule:
         dst, stationary, moving = _tiles(op)
         if stationary.partitions != moving.partitions:
             return Violation(
-                f"the contraction runs over {stationary.partitions} partitions of 'stationary' "
+                f"the contraction runs over {numbered(stationary.partitions, 'partition')} of "
+                "'stationary' "
                 f"and {moving.partitions} of 'moving'",
                 ("stationary", "moving"),
                 helps.for_contraction(op, stationary, moving),
@@ -52,8 +54,9 @@ def product_shape(columns: Columns) -> Rule:
         if (dst.partitions, dst.free_size) == expected:
             return None
         return Violation(
-            f"'dst' must be ({expected[0]}, {expected[1]}), it has {dst.partitions} partitions "
-            f"and {dst.free_size} elements per partition",
+            f"'dst' must be ({expected[0]}, {expected[1]}), it has "
+            f"{numbered(dst.partitions, 'partition')} "
+            f"and {numbered(dst.free_size, 'element')} per partition",
             ("dst", "stationary", "moving"),
             helps.for_product(op, dst, *expected, target.pmax),
         )
@@ -72,12 +75,13 @@ def fits_the_array(columns: Columns) -> Rule:
         rows, width = size
         if stationary.partitions > rows:
             return Violation(
-                f"the contraction has {stationary.partitions} rows, at most {rows} fit",
+                f"the contraction has {numbered(stationary.partitions, 'row')}, at most {rows} fit",
                 ("stationary", "moving"),
             )
         if columns(op, stationary) > width:
             return Violation(
-                f"'stationary' has {columns(op, stationary)} columns, at most {width} fit",
+                f"'stationary' has {numbered(columns(op, stationary), 'column')}, at most "
+                f"{width} fit",
                 ("stationary",),
             )
         limit = target.moving_columns_max
@@ -85,7 +89,7 @@ def fits_the_array(columns: Columns) -> Rule:
             limit *= 2  # the whole of PSUM, in elements of half the size
         if columns(op, moving) > limit:
             return Violation(
-                f"'moving' has {columns(op, moving)} columns, at most {limit} fit on "
+                f"'moving' has {numbered(columns(op, moving), 'column')}, at most {limit} fit on "
                 f"{target.platform}",
                 ("moving",),
             )

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from nkijit.dialects.declare.operation import NisaOp
 from nkijit.dialects.declare.rules.wording import variable_of
+from nkijit.dialects.spelling import numbered
 from nkijit.dialects.tiles import TileInfo
 
 _DST = "dst"
@@ -31,23 +32,27 @@ def for_partitions(op: NisaOp, tiles: Mapping[str, TileInfo]) -> str:
         if dst.partitions == source.free_size and dst.free_size == source.partitions:
             return (
                 f"'{_DST}' has the shape of the transpose: transpose with nisa.nc_transpose, or "
-                f"allocate 'dst' with {source.partitions} partitions"
+                f"allocate 'dst' with {numbered(source.partitions, 'partition')}"
             )
         if dst.partitions == 1:
             return (
-                f"each partition has its own result: allocate 'dst' with {source.partitions} "
-                "partitions; nisa.tensor_partition_reduce combines partitions"
+                "each partition has its own result: allocate 'dst' with "
+                f"{numbered(source.partitions, 'partition')}; nisa.tensor_partition_reduce "
+                "combines partitions"
             )
         if dst.partitions < source.partitions:
             name = variable(op, next(iter(read)))
             return (
-                f"allocate 'dst' with {source.partitions} partitions, or read "
+                f"allocate 'dst' with {numbered(source.partitions, 'partition')}, or read "
                 f"{name}[0:{dst.partitions}] only"
             )
     if row is not None and all(size in (1, most) for size in sizes.values()):
         name = variable(op, row)
         shape = (most, *tiles[row].shape[1:])
-        return f"repeat the row in {most} partitions with nl.broadcast_to({name}, shape={shape})"
+        return (
+            f"repeat the row in {numbered(most, 'partition')} with nl.broadcast_to({name}, "
+            f"shape={shape})"
+        )
     larger = [f"{variable(op, name)}[0:{least}]" for name, size in sizes.items() if size > least]
     return f"slice to the same number of partitions: {', '.join(dict.fromkeys(larger))}"
 
@@ -74,7 +79,7 @@ def for_free_sizes(op: NisaOp, tiles: Mapping[str, TileInfo]) -> str | None:
             larger, smaller = sorted((read, _DST), key=lambda name: -sizes[name])
             return (
                 f"slice the larger one, {variable(op, larger)}[:, 0:{sizes[smaller]}], or allocate "
-                f"'dst' with {sizes[read]} elements per partition"
+                f"'dst' with {numbered(sizes[read], 'element')} per partition"
             )
     return None
 
@@ -87,12 +92,14 @@ def for_column(op: NisaOp, name: str, column: TileInfo, partitions: int) -> str 
     operand = variable(op, name)
     if column.size == 1:
         return (
-            f"repeat the number in {partitions} partitions with nl.broadcast_to({operand}, "
+            f"repeat the number in {numbered(partitions, 'partition')} with "
+            f"nl.broadcast_to({operand}, "
             f"shape=({partitions}, 1)), or pass a number of Python"
         )
     if column.partitions == 1:
         return (
-            f"a row has an operand for each column: repeat it in {partitions} partitions with "
+            "a row has an operand for each column: repeat it in "
+            f"{numbered(partitions, 'partition')} with "
             f"nl.broadcast_to({operand}, shape=({partitions}, {column.free_size})), and use "
             "nisa.tensor_tensor"
         )
@@ -150,7 +157,9 @@ def for_shapes(shapes: Mapping[str, Sequence[int]]) -> str:
     rank = max(map(len, shapes.values()))
     low = next((name for name in names if len(shapes[name]) < rank), None)
     if low is not None:
-        return f"give '{low}' {rank} dimensions, each of the same size or 1, with reshape"
+        return (
+            f"give '{low}' {numbered(rank, 'dimension')}, each of the same size or 1, with reshape"
+        )
     for dim in range(rank):
         sizes = {name: shapes[name][dim] for name in names if shapes[name][dim] > 1}
         if len(set(sizes.values())) > 1:

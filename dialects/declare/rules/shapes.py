@@ -23,6 +23,7 @@ from nkijit.dialects.rule_texts.shapes import (
     SIZE,
     TRANSPOSED_COPY,
 )
+from nkijit.dialects.spelling import numbered
 from nkijit.dialects.tiles import TileInfo
 
 
@@ -141,7 +142,8 @@ def at_most_dims(limit: int, *names: str) -> Rule:
             tile = tile_of(op, name)
             if tile is not None and len(tile.shape) > limit:
                 return Violation(
-                    f"'{name}' has {len(tile.shape)} dimensions, at most {limit} are possible",
+                    f"'{name}' has {numbered(len(tile.shape), 'dimension')}, at most {limit} are "
+                    "possible",
                     (name,),
                 )
         return None
@@ -174,7 +176,9 @@ def whole_gpsimd_cores(*names: str) -> Rule:
         for name, tile in tiles_in(op, names):
             if tile.partitions % group:
                 return Violation(
-                    f"'{name}' has {tile.partitions} partitions, not a multiple of {group}", (name,)
+                    f"'{name}' has {numbered(tile.partitions, 'partition')}, not a multiple of "
+                    f"{group}",
+                    (name,),
                 )
         return None
 
@@ -200,7 +204,8 @@ def pattern_fits(name: str) -> Rule:
         if tile is None or math.prod(counts) == tile.free_size:
             return None
         return Violation(
-            f"'pattern' has {math.prod(counts)} elements, '{name}' has {tile.free_size} per "
+            f"'pattern' has {numbered(math.prod(counts), 'element')}, '{name}' has "
+            f"{tile.free_size} per "
             "partition",
             (name,),
         )

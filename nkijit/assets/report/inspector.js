@@ -23,9 +23,19 @@ class Inspector {
     if (this.page.item >= 0) root.append(...this.ofItem());
     else if (this.page.related.ops.size || this.page.related.lines.size) root.append(...this.ofOps());
     else {
-      root.append(make("p", { className: "quiet", textContent:
-        "Click a line, or a bar of the timeline, to see what belongs together." }), ...this.turns());
+      root.append(...this.help(), ...this.turns());
     }
+  }
+
+  /** How to read the page, while nothing is chosen: the lines of a selection are as many. */
+  help() {
+    const { eventCount } = this.model;
+    const lines = eventCount ? [
+      "Click a line, or a bar of the timeline, to see what belongs together.",
+      "Bars with a red line below are on the critical path; figures beside the source are shares of it.",
+    ] : ["Click a line to see what belongs together.", "Bold line numbers of the source have operations."];
+    return [...lines, "Press / to search, ? for all keys."].map((textContent) =>
+      make("p", { className: "quiet", textContent }));
   }
 
   itemButton(item, event = -1) {

@@ -26,7 +26,7 @@ def right(x):
 
 
 FINDING = r"""
-error[reduce-shape]: nisa.tensor_reduce: reducing axes [1] leaves 1 elements per partition, 'dst' has 512
+error[reduce-shape]: nisa.tensor_reduce: reducing axes [1] leaves 1 element per partition, 'dst' has 512
   --> reduce-shape.py:12:28
     |
  12 |     nisa.tensor_reduce(dst=total, op=nl.add, data=tile, axis=1)

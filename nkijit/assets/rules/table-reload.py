@@ -29,7 +29,7 @@ def right(x):
 
 
 FINDING = r"""
-warning[table-reload]: nisa.activation: loads the table of nl.exp again, which nl.silu has replaced: about 1536 cycles
+warning[table-reload]: nisa.activation: loads the table of nl.exp again, which the table of nl.silu has replaced: about 1536 cycles
   --> table-reload.py:12:9
     |
  12 |         nisa.activation(dst=tile, op=nl.exp, data=tile)

@@ -26,6 +26,7 @@ from nkijit.dialects.nisa.matmul import NcMatmulOp
 from nkijit.dialects.nisa.movement import MemsetOp
 from nkijit.dialects.nki.views import ViewOp, base_of, views_of
 from nkijit.dialects.rule_texts.classic import STORE_SHAPE
+from nkijit.dialects.spelling import numbered
 from nkijit.dialects.tiles import info_of
 from nkijit.language.broadcasting import broadcast_view
 from nkijit.language.tiles import is_number, temporary
@@ -161,7 +162,7 @@ def _help_for_shapes(source: ClassicTensor, target: ClassicTensor) -> str:
     if source.shape == tuple(reversed(target.shape)):
         return "transpose first, e.g. with nl.transpose, or make the destination as large"
     if len(source.shape) != len(target.shape):
-        return f"give both {len(target.shape)} dimensions, with reshape"
+        return f"give both {numbered(len(target.shape), 'dimension')}, with reshape"
     larger = [
         dim
         for dim, (size, limit) in enumerate(zip(source.shape, target.shape, strict=True))

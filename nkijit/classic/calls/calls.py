@@ -37,7 +37,7 @@ from nkijit.dialects.nki.allocation import AllocOp
 from nkijit.dialects.rule_texts.classic import DIMENSIONS, MASK_EXPRESSION, TILE_EXPECTED
 from nkijit.dialects.rule_texts.operands import UNSUPPORTED
 from nkijit.dialects.rule_texts.shapes import FREE_SIZE, PARTITIONS
-from nkijit.dialects.spelling import did_you_mean
+from nkijit.dialects.spelling import did_you_mean, numbered
 from nkijit.language.creation import allocate
 from nkijit.language.tiles import in_sbuf, temporary
 from nkijit.passes.diagnostics.places import positions
@@ -426,7 +426,8 @@ def spanned_by(
             tracer_for(call).fail(
                 DIMENSIONS,
                 call,
-                f"'{name}' of shape {operand.shape} has {len(operand.shape)} dimensions; legal: "
+                f"'{name}' of shape {operand.shape} has "
+                f"{numbered(len(operand.shape), 'dimension')}; legal: "
                 f"{len(axes[name])}",
             )
         sizes = [1] * rank

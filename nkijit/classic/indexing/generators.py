@@ -9,6 +9,7 @@ from nkijit.classic.indexing.expressions import Index, as_integer, fail_index
 from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.classic import AFFINE_INDEX
 from nkijit.dialects.rule_texts.view_helps import for_integer, named
+from nkijit.dialects.spelling import numbered
 from nkijit.tracing.dtype_names import CLASSIC
 from nkijit.tracing.tracer import check_api
 
@@ -63,7 +64,9 @@ class Grid(tuple[Index, ...]):
 
     def _of(self, dim: int) -> Index:
         if dim >= len(self):
-            fail_index(AFFINE_INDEX, f"nl.mgrid of {len(self)} dimensions has no {'pxyz'[dim]}")
+            fail_index(
+                AFFINE_INDEX, f"nl.mgrid of {numbered(len(self), 'dimension')} has no {'pxyz'[dim]}"
+            )
         return self[dim]
 
 

@@ -11,6 +11,7 @@ from nkijit.classic.isa.constants import as_member, dge_mode
 from nkijit.classic.tensors.tensors import ClassicTensor, as_tensor
 from nkijit.dialects.nisa.transpose import DMA_AXES
 from nkijit.dialects.rule_texts.shapes import TRANSPOSE_AXES
+from nkijit.dialects.spelling import numbered
 from nkijit.tracing.tensor import NkiTensor
 from nkijit.tracing.tracer import tracer_for
 
@@ -38,7 +39,9 @@ def dma_transpose(
     order = DMA_AXES.get(rank)
     if order is None:
         tracer_for(call).fail(
-            TRANSPOSE_AXES, call, f"'src' has {rank} dimensions, 2 to 4 can be transposed"
+            TRANSPOSE_AXES,
+            call,
+            f"'src' has {numbered(rank, 'dimension')}, 2 to 4 can be transposed",
         )
     return returning(
         "dma_transpose",

@@ -23,6 +23,7 @@ from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.nisa.movement import MemsetOp
 from nkijit.dialects.rule_texts.classic import HBM_INITIAL_VALUE, PLACED_INITIAL_VALUE
 from nkijit.dialects.rule_texts.operands import ARGUMENT
+from nkijit.dialects.spelling import numbered
 from nkijit.language.creation import allocate, checked_dims, par_dim
 from nkijit.tracing.checks import dtype_named, integer
 from nkijit.tracing.dtype_names import as_dtype
@@ -58,7 +59,7 @@ def _new(
     on_chip = isinstance(region, MemoryRegion) and region.on_chip
     blocks = dims[:at] if on_chip else ()
     if prod(blocks) > _MOST_BLOCKS:
-        message = f"'shape' has {prod(blocks)} blocks; legal: at most {_MOST_BLOCKS}"
+        message = f"'shape' has {numbered(prod(blocks), 'block')}; legal: at most {_MOST_BLOCKS}"
         tracer_for(call).fail(ARGUMENT, call, message, "allocate as many tiles as fit on the chip")
     tile_shape = dims[len(blocks) :]
     tiles: list[ClassicTile] = []

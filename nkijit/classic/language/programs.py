@@ -18,6 +18,7 @@ from nkijit.classic.grids.grid import spmd_dim as spmd_dim
 from nkijit.classic.grids.instances import Instance, active_instance
 from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.operands import ARGUMENT, UNSUPPORTED
+from nkijit.dialects.spelling import numbered
 from nkijit.language.ranges import range_of
 from nkijit.tracing.checks import refuse
 from nkijit.tracing.dtype_names import CLASSIC
@@ -66,8 +67,8 @@ def _axis(call: str, axis: Any) -> int:
     except TypeError:
         number = -1
     if not 0 <= number < (dims or MAX_DIMS):
-        plural = "" if dims == 1 else "s"
-        message = f"'axis': the launch grid has {dims} dimension{plural}, got axis {one_line(axis)}"
+        has = numbered(dims, "dimension")
+        message = f"'axis': the launch grid has {has}, got axis {one_line(axis)}"
         help = "pass an axis of the grid, which counts from 0; kernel[4, 2](...) has axes 0 and 1"
         tracer_for(call).fail(ARGUMENT, call, message, help)
     return number

@@ -16,6 +16,7 @@ from nkijit.dialects.hardware.targets import start_partitions
 from nkijit.dialects.hardware.words import MemoryRegion
 from nkijit.dialects.python_values import one_line
 from nkijit.dialects.rule_texts.classic_kernels import DIRECT_ALLOCATION
+from nkijit.dialects.spelling import numbered
 from nkijit.tracing.checks import refuse, result_of
 from nkijit.tracing.tracer import Tracer, tracer_for
 
@@ -53,7 +54,10 @@ class DirectAllocation:
             tracer.fail(DIRECT_ALLOCATION, call, f"{block}{error}")
         parts = ("partition", "byte") if self._in_sbuf else ("bank", "partition", "byte")
         numbers = _integers(place, len(parts))
-        shown = f"{block}a tile of {partitions} partitions with {size} bytes each"
+        shown = (
+            f"{block}a tile of {numbered(partitions, 'partition')} with {numbered(size, 'byte')} "
+            "each"
+        )
         if numbers is None:
             expected = ", ".join(parts)
             tracer.fail(
@@ -134,7 +138,8 @@ class Modulo:
             return self._base  # a tensor without blocks is at the base
         if len(counts) != len(index):
             raise ValueError(
-                f"'{self._name}' is {counts}, but the tensor has {len(index)} block dimensions"
+                f"'{self._name}' is {counts}, but the tensor has "
+                f"{numbered(len(index), 'block dimension')}"
             )
         number = 0
         for block, count in zip(index, counts, strict=True):

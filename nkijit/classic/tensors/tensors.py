@@ -52,6 +52,7 @@ from nkijit.dialects.rule_texts.classic import (
     TRUTH_VALUE,
 )
 from nkijit.dialects.rule_texts.operands import COUNTS_AS_TRUE
+from nkijit.dialects.spelling import numbered
 from nkijit.tracing.conditions import condition_at, help_for_tile, tested
 from nkijit.tracing.locations import author_frame, while_test
 from nkijit.tracing.tensor import (
@@ -394,7 +395,8 @@ class Selected(ClassicTensor):
         if len(keys) != base.ndim:
             self.fail(
                 MIXED_INDEXING,
-                f"{len(keys)} indices for a tensor of shape {base.shape}; those left out would be "
+                f"{numbered(len(keys), 'index', 'indices')} for a tensor of shape {base.shape}; "
+                "those left out would be "
                 "slices",
                 _help_for_slices((*keys, *[slice(None)] * (base.ndim - len(keys))), base.shape)
                 if len(keys) < base.ndim
@@ -403,7 +405,9 @@ class Selected(ClassicTensor):
         if tiles:
             self._runtime = tiles[0]
             if len(tiles) > 1:
-                self.fail(INDIRECT_FREE_DIM, f"{len(tiles)} indices are tiles")
+                self.fail(
+                    INDIRECT_FREE_DIM, f"{numbered(len(tiles), 'index', 'indices')} are tiles"
+                )
         expressions = [self._expression(dim, key) for dim, key in enumerate(keys)]
         shapes = tuple([tile.shape for _, tile in tiles if not isinstance(tile, Displaced)])
         forms = tuple([expression.form for expression in expressions])
@@ -534,7 +538,8 @@ class Selected(ClassicTensor):
 def _help_for_range(low: int, high: int, size: int, of_partitions: bool) -> str:
     if of_partitions:
         return (
-            f"the tile has {size} partitions: index other rows of the tensor in HBM, with a tile "
+            f"the tile has {numbered(size, 'partition')}: index other rows of the tensor in HBM, "
+            "with a tile "
             "for every 128 rows"
         )
     limits = ["index >= 0"] if low < 0 else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from nkijit.dialects.spelling import counted, numbered
 from nkijit.passes.analysis.memory.map import LiveTile, SpaceMap
 from nkijit.passes.analysis.memory.tile_groups import TileGroup
 from nkijit.passes.diagnostics.places import Position, cell_of
@@ -44,7 +45,7 @@ def _others(groups: Sequence[TileGroup]) -> list[str]:
     if not groups:
         return []
     count, total = sum(g.count for g in groups), sum(g.bytes for g in groups)
-    return [f"and {count} more tile{'s' if count > 1 else ''}, {total} bytes together"]
+    return [f"and {numbered(count, 'more tile')}, {numbered(total, 'byte')} together"]
 
 
 def aligned_tiles(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -60,6 +61,7 @@ def headline_of(space: SpaceMap) -> str:
         of = space.capacity // space.bank
         banks = f", at least {space.peak_banks} of {of} banks"
     return (
-        f"{space.name}: {space.peak:,} of {space.capacity:,} bytes per partition in use at the "
+        f"{space.name}: {space.peak:,} of {counted(space.capacity, 'byte')} per partition in use "
+        "at the "
         f"peak ({share}){banks}"
     )

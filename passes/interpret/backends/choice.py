@@ -11,7 +11,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from nkijit.dialects.spelling import counted
+from nkijit.dialects.spelling import counted, numbered
 from nkijit.passes.diagnostics.shown import ShownAsText
 from nkijit.passes.interpret.records.errors import InterpretationError
 
@@ -69,7 +69,7 @@ class BackendReport(ShownAsText):
         if not self.native:
             why = "" if self.failure is None else f": {self.failure}"
             return f"numpy: {counted(self.numpy, 'instruction')}{why}"
-        lines = [f"native: {self.native} of {self.native + self.numpy} instructions"]
+        lines = [f"native: {self.native} of {numbered(self.native + self.numpy, 'instruction')}"]
         lines += [f"  numpy: {count} × {reason}" for reason, count in sorted(self.reasons.items())]
         return "\n".join(lines)
 

@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nkijit.dialects.nki.kernel import KernelOp
+from nkijit.dialects.spelling import counted
 from nkijit.passes.analysis.memory.map import MemoryMap, map_of
+from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.diagnostics.plain import plain
 from nkijit.passes.diagnostics.shown import html_of_text
 from nkijit.passes.report.memory.svg import svg_of
@@ -23,10 +25,10 @@ class MemoryReport(MemoryMap):
 
     def __repr__(self) -> str:
         peaks = ", ".join(
-            f"{space.name} {space.peak:,} of {space.capacity:,} bytes"
+            f"{space.name} {space.peak:,} of {counted(space.capacity, 'byte')}"
             for space in max(self.cores, key=lambda core: [s.peak for s in core.spaces]).spaces
         )
-        return f"<memory of @{self.kernel} for {self.target}: {peaks}>"
+        return f"<memory of @{self.kernel} for {self.target}, {Schedule.author.words}: {peaks}>"
 
     def __str__(self) -> str:
         return text_of(self)
@@ -42,7 +44,7 @@ class MemoryReport(MemoryMap):
 
     def to_json(self) -> str:
         """Return everything as JSON text, with places as `file:line:column`."""
-        return json.dumps(plain(self), indent=2) + "\n"
+        return json.dumps(plain(self) | {"schedule": Schedule.author.value}, indent=2) + "\n"
 
 
 def memory_report(kernels: Sequence[KernelOp]) -> MemoryReport:

@@ -10,16 +10,17 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from nkijit.dialects.hardware.targets import PARTITIONS_PER_QUADRANT
+from nkijit.dialects.spelling import counted
 from nkijit.passes.analysis.memory.map import CoreMap, MemoryMap, SpaceMap, TileMap
-from nkijit.passes.analysis.memory.tile_groups import groups_of
 from nkijit.passes.analysis.memory.words import headline_of
+from nkijit.passes.compile.schedules import Schedule
 from nkijit.passes.diagnostics.picture import COLOURS, GRID, INK, LETTER, MARK, ON_COLOUR, Picture
 
 _WIDTH, _LEFT, _RIGHT = 1100, 100, 24
 _PLOT = _WIDTH - _LEFT - _RIGHT
 _PANEL, _SMALL_PANEL, _BANK = 300, 130, 26
-_MOST_GROUPS = 8
-"""The largest number of tiles in the legend."""
+_MOST_NAMES = 16
+"""The largest number of names in the legend."""
 
 Panel = tuple[str, "list[TileMap]"]
 
@@ -29,9 +30,8 @@ def svg_of(report: MemoryMap, *, inline: bool = False) -> str:
     picture = Picture(_WIDTH)
     for core in report.cores:
         name = f", core {core.core}" if len(report.cores) > 1 else ""
-        picture.text(
-            20, 30, f"Memory of {report.kernel} on {report.target}{name}", size=18, bold=True
-        )
+        title = f"Memory of {report.kernel} on {report.target}{name}, {Schedule.author.words}"
+        picture.text(20, 30, title, size=18, bold=True)
         picture.down(44)
         for space in core.spaces:
             _space(picture, core, space)
@@ -75,18 +75,24 @@ def _colours(tiles: Iterable[TileMap]) -> dict[str, str]:
 
 
 def _legend(picture: Picture, space: SpaceMap, colours: dict[str, str]) -> None:
-    """Draw the legend: the largest tiles in use at the peak."""
-    groups = groups_of(space.at_peak)
+    """Draw the legend: the colours of the names of tiles, the largest tiles first."""
     x, y = float(_LEFT), 4.0
-    for group in groups[:_MOST_GROUPS]:
-        counted = f"{group.count} x " if group.count > 1 else ""
-        words = f"{counted}{group.tile.name} {group.tile.size}, {group.bytes:,} B"
+    for name, colour in [*colours.items()][:_MOST_NAMES]:
+        tiles = [tile for tile in space.tiles if tile.name == name]
+        largest = max(tiles, key=lambda tile: tile.bytes)
+        count = f", {counted(len(tiles), 'tile')}" if len(tiles) > 1 else ""
+        words = f"{name} {largest.size}, {largest.bytes:,} B{count}"
         width = 30 + LETTER * len(words)
         if x > _LEFT and x + width > _WIDTH - _RIGHT:
             x, y = float(_LEFT), y + 18
-        picture.box(x, y, 12, 12, colours[group.tile.name])
+        picture.box(x, y, 12, 12, colour)
         picture.text(x + 17, y + 10, words, size=11)
         x += width
+    if len(colours) > _MOST_NAMES:
+        words = f"and {counted(len(colours) - _MOST_NAMES, 'name')} of smaller tiles"
+        if x > _LEFT and x + LETTER * len(words) > _WIDTH - _RIGHT:
+            x, y = float(_LEFT), y + 18
+        picture.text(x, y + 10, words, size=11)
     picture.down(y + 22)
 
 
@@ -177,12 +183,15 @@ def _limit(picture: Picture, space: SpaceMap, top: int, height: float) -> None:
         y = height - space.capacity * height / top
         picture.line(_LEFT, y, _LEFT + _PLOT, y, INK, 2)
         if space.bank is None or space.height > space.capacity:
-            words = f"capacity {space.capacity:,} bytes"
+            words = f"capacity {counted(space.capacity, 'byte')}"
             width = LETTER * len(words) + 8
             picture.box(_LEFT + _PLOT - width, y - 16, width + 2, 15, "#FFFFFF", border=0)
             picture.text(_LEFT + _PLOT, y - 4, words, size=11, bold=True, anchor="end")
     else:
-        words = f"capacity: {space.capacity:,} bytes, {space.capacity / top:.1f} times this height"
+        words = (
+            f"capacity: {counted(space.capacity, 'byte')}, {space.capacity / top:.1f} times this "
+            "height"
+        )
         picture.text(_LEFT + _PLOT, 10, words, size=11, anchor="end")
 
 
@@ -216,7 +225,7 @@ def _title(tile: TileMap) -> str:
     first, last = tile.first_use, tile.last_use
     lines = [
         f"{tile.name}: {tile.size}",
-        f"{tile.bytes:,} bytes per partition in partitions {tile.address[0]} to "
+        f"{counted(tile.bytes, 'byte')} per partition in partitions {tile.address[0]} to "
         f"{tile.address[0] + tile.partitions - 1}",
         f"at byte {tile.address[1]:,}" + (", fixed by the author" if tile.fixed else ""),
         f"in use from instruction {tile.start} to {tile.end}",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from nkijit.dialects.spelling import numbered
 from nkijit.passes.analysis.memory.map import CoreMap, MemoryMap, SpaceMap, TileMap
 from nkijit.passes.analysis.memory.words import aligned_tiles, headline_of, in_use
+from nkijit.passes.compile.schedules import Schedule
 
 COLUMNS = 100
 """The width of the text in characters; long names can exceed it."""
@@ -26,7 +28,7 @@ def text_of(report: MemoryMap) -> str:
         parts += ["\n".join(_space(core, space)) for space in core.spaces]
         if core.unused:
             parts.append(f"never used, so without an address: {_listed(core.unused)}")
-    return "\n\n".join(parts) + "\n"
+    return f"{Schedule.author.headline}\n" + "\n\n".join(parts) + "\n"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -71,7 +73,8 @@ def _table_at_peak(space: SpaceMap, keys: dict[object, str], shown: Sequence[Til
             )
         )
     rest = space.at_peak[len(shown) :]
-    more = [f"and {len(rest)} more, {sum(t.bytes for t in rest)} bytes together"] if rest else []
+    left = sum(tile.bytes for tile in rest)
+    more = [f"and {len(rest)} more, {numbered(left, 'byte')} together"] if rest else []
     return [*aligned_tiles(rows), *more]
 
 
@@ -98,13 +101,15 @@ def _map(core: CoreMap, space: SpaceMap, keys: dict[object, str]) -> list[str]:
     peak = (2 * space.peak_at + 1) * width // (2 * core.instructions)
     lines.append(f"{'byte':>{_LABEL}} +{'-' * peak}^{'-' * (width - peak - 1)}")
     last = str(core.instructions - 1)
-    count = f"instruction{'s' if core.instructions > 1 else ''}"
+    count = numbered(core.instructions, "instruction")
     lines.append(f"{' ' * (_LABEL + 2)}0{last:>{width - 1}}" if width > len(last) + 1 else "")
     lines.append(
-        f"{' ' * (_LABEL + 2)}{core.instructions} {count} to the right, ^ the peak; a letter is "
-        f"a tile of the table,"
+        f"{' ' * (_LABEL + 2)}{count} to the right, ^ the peak; a letter is a tile of the table,"
     )
-    lines.append(f"{' ' * (_LABEL + 2)}{_OTHER} another tile, {_FREE} free; a row is {step} bytes")
+    lines.append(
+        f"{' ' * (_LABEL + 2)}{_OTHER} another tile, {_FREE} free; a row is "
+        f"{numbered(step, 'byte')}"
+    )
     return [line for line in lines if line]
 
 

@@ -40,7 +40,7 @@ def unrolled(x):
 # CHECK: 1 warning for trn3 (default)
 
 # As it is written it has no addresses, so that the compiler's version is listed.
-# LIST: schedule of the compiler: {{.*}}
+# LIST: schedule compiler: {{.*}}
 # LIST: SBUF {{[0-9]+}} of 245752 bytes per partition
 
 

@@ -45,7 +45,7 @@ def too_much(x):
     nisa.tensor_copy(dst=a, src=b)
 
 
-# CHECK:tiles of the author; `nkijit report` shows those of the compiler
+# CHECK:schedule author: order and tiles as written; profile and report predict schedule compiler
 # CHECK-NEXT:memory of @row_sums for trn3
 # CHECK:SBUF: 2,052 of 245,752 bytes per partition in use at the peak (0.8%)
 # CHECK-NEXT:  the peak is instruction 1, nisa.dma_copy at {{.*}}memory.py:31:12

@@ -1,19 +1,20 @@
 # The compiler's version of a kernel: a buffer that is filled again becomes several tiles.
 
 # RUN: nkijit profile %s:refilled -a x=512x512:float32 -t trn2 --schedule compiler | filecheck --check-prefix=PROFILE %s
-# PROFILE: profile of @refilled for trn2
+# PROFILE: schedule compiler: order and tiles after the compiler's passes
+# PROFILE-NEXT: profile of @refilled for trn2
 # PROFILE-NEXT: predicted, not measured
 # PROFILE-NEXT: the range is ±{{[0-9]+}}%
 # PROFILE-NEXT: author {{.+}} us, compiled {{.+}} us, bound {{.+}} us (dma)
 # PROFILE-NEXT: author is {{[0-9.]+}} times compiled; published times of such kernels are nearer to compiled
 
 # RUN: nkijit list %s:refilled -a x=512x512:float32 -t trn2 --schedule compiler | filecheck --check-prefix=LIST %s
-# LIST: schedule of the compiler: rename-tiles 3
+# LIST: schedule compiler: rename-tiles 3
 # LIST-NEXT: kernel refilled, trn2
 
 # RUN: nkijit list %s:refilled -a x=512x512:float32 -t trn2 --schedule author | filecheck --check-prefix=AUTHOR %s
-# AUTHOR-NOT: schedule of the compiler
-# AUTHOR: kernel refilled, trn2
+# AUTHOR: schedule author: order and tiles as written
+# AUTHOR-NEXT: kernel refilled, trn2
 
 # A lowered kernel has a fixed order.
 # RUN: nkijit lower %s:refilled -a x=512x512:float32 -t trn2 -o %t.mlir

@@ -5,6 +5,7 @@
 # STRICT: error[sbuf-capacity]: nl.load: the tiles in use here need 320000 bytes per partition of SBUF, trn3 has 245752 for a kernel
 # RUN: nkijit list --no-strict %s:sums -a x=128x20000:float32 | filecheck --match-full-lines --check-prefix=LIST %s
 # LIST: does not fit: sbuf-capacity (shown as if it did)
+# LIST-NEXT: schedule author: order and tiles as written; profile and report predict schedule compiler
 # LIST-NEXT: kernel sums, trn3 (NeuronCore-v4)
 # LIST: SBUF 320000 of 245752 bytes per partition, PSUM 0 of 16384
 
@@ -19,6 +20,7 @@
 # RUN: nkijit list --no-strict %t/sums.mlir | filecheck --match-full-lines --check-prefix=LIST %s
 # RUN: nkijit profile --no-strict %t/sums.mlir | filecheck --match-full-lines --check-prefix=PROFILE %s
 # PROFILE: does not fit: sbuf-capacity (shown as if it did)
+# PROFILE-NEXT: schedule compiler: order and tiles after the compiler's passes
 # PROFILE-NEXT: profile of @sums for trn3: {{.*}}
 # RUN: nkijit profile --no-strict %t/sums.mlir --against %t/sums.mlir | filecheck --match-full-lines --check-prefix=AGAINST %s
 # AGAINST: this: does not fit: sbuf-capacity (shown as if it did)

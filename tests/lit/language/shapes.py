@@ -327,7 +327,7 @@ def inner_axis(x):
 def not_reduced(x):
     t = nl.load(x)
     out = nl.ndarray((128, 512), nl.float32, buffer=nl.sbuf)
-    # CHECK: error[reduce-shape]: nisa.tensor_reduce: reducing axes [1] leaves 1 elements per partition, 'dst' has 512
+    # CHECK: error[reduce-shape]: nisa.tensor_reduce: reducing axes [1] leaves 1 element per partition, 'dst' has 512
     # CHECK-NEXT: --> {{.*}}shapes.py:[[# @LINE + 2]]:24
     # CHECK: = help: allocate 'dst' with the shape (128, 1)
     nisa.tensor_reduce(out, nl.add, t, axis=1)

@@ -9,7 +9,7 @@
 // A scheduled program stays as it is, and a kernel with addresses is a kernel without errors.
 // RUN: nkijit lower %s --locations -o %t.mlir && nkijit lower %t.mlir --locations > %t.again && tail -n +2 %t.mlir | diff %t.again -
 // RUN: head -n 1 %t.mlir | filecheck --match-full-lines --check-prefix=ORDER %s
-// ORDER: // order of the author; `nkijit profile` and `report` predict the compiler's, `nkijit list --schedule compiler` lists it
+// ORDER: // schedule author: order and tiles as written; profile and report predict schedule compiler
 // RUN: nkijit lower %s --stop-after allocate --locations -o %t.addresses.mlir && nkijit verify %t.addresses.mlir
 // RUN: nkijit list %t.addresses.mlir > %t.one && nkijit list %s | diff %t.one -
 

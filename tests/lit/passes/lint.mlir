@@ -240,7 +240,7 @@ nki.kernel @no_mode_either(%x: memref<128x2048xf32, #nki.private_hbm>) target=tr
 }
 
 // The table of exp gives way to that of silu, and comes back.
-// CHECK: warning[table-reload]: nisa.activation: loads the table of nl.exp again, which nl.silu has replaced: about 1536 cycles
+// CHECK: warning[table-reload]: nisa.activation: loads the table of nl.exp again, which the table of nl.silu has replaced: about 1536 cycles
 // CHECK-NEXT: --> {{.*}}lint.mlir:{{.*}}
 // CHECK-NEXT: |
 // CHECK-NEXT: {{[0-9]+}} | nisa.activation dst=%a, op=exp, data=%a
@@ -255,6 +255,19 @@ nki.kernel @in_turn(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
   nisa.activation dst=%a, op=exp, data=%a
   nisa.activation dst=%a, op=silu, data=%a
   nisa.activation dst=%a, op=exp, data=%a
+  nki.device_print "a", %a
+  nki.return
+}
+
+// Copies use the table of square, which is also its name in listings.
+// CHECK: warning[table-reload]: nisa.activation: loads the table of nl.square for nl.copy again, which the table of nl.tanh has replaced: about 1536 cycles
+// CHECK: | {{-+}} loads the table of nl.tanh
+nki.kernel @copies(%x: memref<128x512xf32, #nki.private_hbm>) target=trn3 {
+  %a = nki.alloc : memref<128x512xf32, #nki.sbuf>
+  nisa.dma_copy dst=%a, src=%x
+  nisa.activation dst=%a, op=rsqrt, data=%a
+  nisa.activation dst=%a, op=tanh, data=%a
+  nisa.activation dst=%a, op=copy, data=%a
   nki.device_print "a", %a
   nki.return
 }

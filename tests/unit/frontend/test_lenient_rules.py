@@ -96,9 +96,10 @@ def _check_run(name, traced):
 def test_they_have_listings_that_say_so(path):
     for name, traced in _kernels(path).items():
         kinds = {d.kind for d in traced.diagnostics if d.severity == "error"}
-        first, second, *_ = traced.listing(strict=False).splitlines()
+        first, schedule, title, *_ = traced.listing(strict=False).splitlines()
         assert all((kind.value in first) == (kind in kinds) for kind in LENIENT), name
-        assert second.startswith("kernel "), name
+        assert schedule.startswith("schedule author: "), name
+        assert title.startswith("kernel "), name
         with pytest.raises(nki.NkiValidationError):
             traced.listing()
 

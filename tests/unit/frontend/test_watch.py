@@ -98,3 +98,22 @@ def test_each_save_is_looked_at(session: Session, tmp_path: Path) -> None:
     session.process.send_signal(signal.SIGINT)
     session.until("interrupted")
     assert session.process.wait(60) == 130
+
+
+@pytest.mark.posix
+def test_settings_of_the_project_apply(session: Session, tmp_path: Path) -> None:
+    """Findings are those of `nkijit verify`: portability, its release, suppressed rules."""
+    session.until("no findings")
+    release = tmp_path / "pyproject.toml"
+    # NKI 0.6 does not accept `is`.
+    kernel = KERNEL.replace("    out =", "    scale = 1 if x is None else 2\n    out =")
+    (tmp_path / "k.py").write_text(kernel)
+    session.until("no findings")
+    release.write_text('[tool.nkijit]\nportable = true\nnki = "0.6"\n')
+    session.until(r"portable-identity")
+    release.write_text("[tool.nkijit]\nportable = true\n")
+    session.until("no findings")
+    release.write_text(
+        '[tool.nkijit]\nportable = true\nnki = "0.6"\nsuppress = ["portable-identity"]\n'
+    )
+    session.until("no findings")

@@ -224,7 +224,7 @@ def test_a_long_step_selects_the_first_element() -> None:
         ("nl.mgrid[0:128, 0:8:0]", "slices with a stop and no step of 0"),
         ("nl.mgrid[0:128, -2 ** 70:8]", "slices with a stop and no step of 0"),
         ("nl.mgrid[()]", "nl.mgrid[()] is empty"),
-        ("nl.mgrid[0:128].x", "nl.mgrid of 1 dimensions has no x"),
+        ("nl.mgrid[0:128].x", "nl.mgrid of 1 dimension has no x"),
         ("nl.nc(0)", "the dimensions of a grid are positive integers, got 0"),
         ("x * nl.nc(2)", "'y': expected a tile or a number, got nl.nc(2)"),
         ("f[np.ones(2)]", "index array([1., 1.]) of an expression of shape (1, 512)"),

@@ -354,7 +354,8 @@ def test_predictions_are_those_of_the_library(agent: Agent, kernel: Any) -> None
     assert len(document["lines"]) == 2
     assert document["next"] == 3
     assert document["lines"][0]["share"] == pytest.approx(profile.lines[0].share, rel=1e-5)
-    assert text.startswith("profile of @doubled for trn3")
+    assert text.startswith("schedule compiler: ")
+    assert text.splitlines()[1].startswith("profile of @doubled for trn3")
 
     advice = traced.advice()
     document, text = agent.ask("advise", **DOUBLED)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -230,6 +232,22 @@ def test_command_line_runs_an_example(tmp_path: Path) -> None:
     assert same_bits(np.load(out), expected)
 
 
+def test_command_line_verifies_every_example(monkeypatch: pytest.MonkeyPatch) -> None:
+    """examples/pyproject.toml has arguments of all kernels at module level."""
+    monkeypatch.chdir(ROOT)
+    result = CliRunner().invoke(app, ["verify", "examples/"])
+    assert result.exit_code == 0, result.output
+    assert "not checked" not in result.output
+    decorated = sum(
+        path.read_text(encoding="utf-8").count("\n@nki.jit")
+        for path in (ROOT / "examples").rglob("*.py")
+    )
+    launches = 2  # of classic/tensor_add.py:add_block, over its grid
+    assert len(re.findall(r": (?:no findings|\d+ warnings?) for trn", result.output)) == (
+        decorated + launches
+    )
+
+
 # ------------------------------------------------------------------ regressions
 
 
@@ -253,7 +271,8 @@ def test_numbers_at_the_end_of_float32(number: float) -> None:
 
 
 def test_command_line_asks_for_a_data_type(tmp_path: Path) -> None:
-    kernel = str(ROOT / "examples" / "activate2.py")
+    # Without the arguments of examples/pyproject.toml.
+    kernel = str(shutil.copy(ROOT / "examples" / "activate2.py", tmp_path))
     result = CliRunner().invoke(app, ["trace", kernel, "-a", "x=128x512"])
     assert result.exit_code == 2
     assert "-a x: a tensor needs a data type, e.g. 128x512:float32" in result.output

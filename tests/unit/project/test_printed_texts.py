@@ -9,11 +9,13 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.paths import ROOT
+from typer import rich_utils
 from typer.testing import CliRunner
 
 import nkijit as nki
@@ -79,7 +81,7 @@ def _texts() -> list[Text]:
     assets = [p for p in (ROOT / "nkijit" / "assets").rglob("*") if p.suffix in (".js", ".html")]
     tables = [
         path
-        for folder in ("nkijit/releases", "dialects", "passes")
+        for folder in ("nkijit/releases", "nkijit/reference", "dialects", "passes")
         for path in (ROOT / folder).rglob("*.toml")
     ]
     files = [*SOURCES, ROOT / "pytest_nkijit.py", *assets, *tables]
@@ -132,7 +134,7 @@ _COMPUTED = {
 
 `test_only_functions_with_a_page_are_explained` checks that the last one has no others.
 """
-_PLACEHOLDERS = ("RULE", "NAME", "nisa.X")
+_PLACEHOLDERS = ("RULE", "NAME", "TERM", "nisa.X")
 
 
 def test_explained_names_have_a_page() -> None:
@@ -214,6 +216,30 @@ def test_a_help_page_shows_every_word(name: str) -> None:
     missing = [word for text in texts for word in text.split() if word not in shown]
     assert len(texts) > 1
     assert not missing
+
+
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("name", ["", *COMMANDS])
+def test_paragraphs_of_help_pages_are_filled(
+    name: str, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line of a paragraph ends where the first word of the next line does not fit."""
+    words = [name, "--help"] if name else ["--help"]
+    # Typer reads the width from the environment once.
+    monkeypatch.setattr(rich_utils, "MAX_WIDTH", width)
+    page = CliRunner().invoke(app, words, env={"NO_COLOR": "1"}).output
+    assert max(map(len, page.splitlines())) == width
+    shown = page.partition("╭")[0]
+    lines = [line.rstrip() for line in shown.splitlines()]
+    short = [
+        (line, after)
+        for line, after in pairwise(lines)
+        if line and after and not after.startswith("  ")
+        # One column on each side is blank.
+        if len(line) + 1 + len(after.split()[0]) <= width - 1
+    ]
+    assert len(lines) > 2
+    assert not short
 
 
 def test_the_main_help_page_shows_every_word() -> None:

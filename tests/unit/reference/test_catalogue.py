@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -52,6 +53,25 @@ def test_conditions_of_effects_are_explained() -> None:
     for op, effect in effects:
         lines = explained[op.name][effect.field].split("\n")
         assert f"Has an effect only {effect.condition}." in lines
+
+
+def test_default_engines_are_named() -> None:
+    """An argument `engine` names the engine, or the choice of the engine, when it is omitted."""
+    shown = {op.name: dict(arguments_of(op)).get("engine") for op in INSTRUCTIONS}
+    named = {name: text for name, text in shown.items() if text is not None}
+    engines = "tensor|vector|scalar|gpsimd|sync"
+    assert len(named) > 10
+    for name, text in named.items():
+        words = " ".join(text.split())
+        assert re.search(rf"by default ({engines})|({engines}) by default", words), (name, words)
+    assert "by default gpsimd for nl.rsqrt, else vector." in named["nisa.tensor_scalar"]
+
+
+@pytest.mark.parametrize("op", [*INSTRUCTIONS, *COLLECTIVES], ids=lambda op: op.name)
+def test_arguments_refer_to_no_text_elsewhere(op: type[NisaOp]) -> None:
+    """Commands and editors show arguments without the text of the docstring."""
+    for _, text in arguments_of(op):
+        assert not re.search(r"\b(as|see|chosen) (above|below)\b", text)
 
 
 def test_explain_without_docstrings() -> None:

@@ -212,6 +212,16 @@ def test_page_needs_nothing_else() -> None:
     assert "by zero" in page
 
 
+def test_the_page_has_no_empty_columns() -> None:
+    """The reasons of invalid variants are a column only if there are any."""
+    headlines: list[list[str]] = []
+    for widths in ([64, 512], [64, 0]):
+        found = nki.sweep(tiled, {"width": widths}, arguments=SHAPE, executor=InTurn())
+        headlines.append(re.findall("<th>([^<]*)</th>", found.to_html()))
+    assert headlines[0] == ["width", "time", "bound", "SBUF", "PSUM", "MFU"]
+    assert headlines[1] == [*headlines[0], "why not"]
+
+
 @nki.jit
 def with_an_unused_parameter(x: Any, unused: int = 0) -> Any:
     return tiled.func(x, 512)

@@ -36,7 +36,8 @@ def test_a_kernel_that_is_not():
     assert "is predicted to be" in message
     assert "not 100 times" in message
     assert "cannot be told" not in message
-    assert str(SMALL.profile()).split(": ")[1].split(",")[0] in message
+    title = str(SMALL.profile()).splitlines()[1]
+    assert title.split(": ")[1].split(",")[0] in message
 
 
 def test_a_difference_within_the_uncertainty_of_constants_is_reported_as_such():

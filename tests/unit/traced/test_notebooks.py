@@ -147,9 +147,25 @@ TRACED = doubled.trace(nki.TensorSpec((128, 512), "float32"))
 def test_shown_texts_are_strings() -> None:
     listing = TRACED.listing()
     assert isinstance(listing, str)
-    assert repr(listing) == f"<listing of @doubled for trn3: {listing.count(chr(10))} lines>"
+    lines = listing.count("\n")
+    assert repr(listing) == f"<listing of @doubled for trn3, schedule author: {lines} lines>"
     copy = pickle.loads(pickle.dumps(listing))
     assert (copy, repr(copy)) == (listing, repr(listing))
+
+
+@pytest.mark.parametrize("schedule", ["author", "compiler"])
+def test_results_say_which_schedule_they_show(schedule: str) -> None:
+    shown = [TRACED.profile(schedule=schedule), TRACED.listing(schedule=schedule)]
+    shown += [TRACED.memory()] if schedule == "author" else []
+    for each in shown:
+        assert str(each).startswith(f"schedule {schedule}: ")
+        assert f", schedule {schedule}: " in repr(each)
+        assert f"schedule {schedule}: " in each._repr_html_()
+    pictures = [each for each in shown if hasattr(each, "svg")]
+    assert len(pictures) == (2 if schedule == "author" else 1)
+    for each in pictures:
+        assert f", schedule {schedule}" in each.svg()
+        assert f'"schedule": "{schedule}"' in each.to_json()
 
 
 @pytest.mark.parametrize(
@@ -202,6 +218,30 @@ def test_cells_in_a_browser(shown: dict[str, Shown], tmp_path: Path) -> None:
         assert min(sizes) > 0
         WebDriverWait(driver, 60).until(_has_rows)
         assert [e["message"] for e in driver.get_log("browser") if e["level"] == "SEVERE"] == []
+
+
+@pytest.mark.skipif(CHROMIUM is None or DRIVER is None, reason=MISSING)
+def test_a_report_has_the_theme_of_its_page(shown: dict[str, Shown], tmp_path: Path) -> None:
+    """The system's theme does not matter: a notebook can have another one."""
+    bodies = {
+        "": "light",
+        'data-jp-theme-light="true"': "light",
+        'data-jp-theme-light="false"': "dark",
+        'data-theme="dark"': "dark",
+        'class="vscode-dark"': "dark",
+    }
+    with started() as driver:
+        for number, (attributes, theme) in enumerate(bodies.items()):
+            page = tmp_path / f"{number}.html"
+            cell = f'<div id="report">{shown["report"].html}</div>'
+            page.write_text(f"<!doctype html><body {attributes}>{cell}", encoding="utf-8")
+            for system in ("light", "dark"):
+                feature = {"name": "prefers-color-scheme", "value": system}
+                driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+                driver.get(page.as_uri())
+                WebDriverWait(driver, 60).until(_has_rows)
+                query = f"return matchMedia('(prefers-color-scheme: {theme})').matches"
+                assert driver.execute_script(query), (attributes, system)
 
 
 def test_texts_are_monospaced_and_pictures_have_the_colours_of_the_page(

@@ -25,6 +25,7 @@ from nkijit.dialects.ncc.collectives import (
     ReduceScatterOp,
     RingRankIdOp,
 )
+from nkijit.dialects.spelling import numbered
 from nkijit.dialects.tiles import info_of, is_tile
 from nkijit.passes.diagnostics.diagnose import element_text
 from nkijit.passes.interpret.records.binding import Binding
@@ -369,7 +370,7 @@ def _variable(b: Binding, *, broadcasts: bool) -> Meets:
         if count and start + count > sent.size:
             raise failure(
                 b.op,
-                f"{count} elements from {start} on are sent to rank {target} of the group "
+                f"rank {target} of the group is sent {numbered(count, 'element')} from {start} on "
                 f"({held(SEND_COUNT, column)} and {held(SEND_AT, column)}), 'srcs' has {sent.size}",
             )
         return sent[start : start + count]
@@ -386,8 +387,8 @@ def _variable(b: Binding, *, broadcasts: bool) -> Meets:
                 at = f", from {start} on ({held(RECEIVE_AT, position)})" if has_places else ""
                 raise failure(
                     b.op,
-                    f"{data.size} elements come from rank {order[position]} and there is room for "
-                    f"{max(room, 0)} in 'dsts' of rank {order[target]}{at}",
+                    f"rank {order[position]} sends {numbered(data.size, 'element')}, and there is "
+                    f"room for {max(room, 0)} in 'dsts' of rank {order[target]}{at}",
                 )
             if data.size:
                 flat[start : start + data.size] = data

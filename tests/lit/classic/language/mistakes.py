@@ -161,7 +161,7 @@ def beyond_the_partitions(x):
 
 @nki.jit
 def one_range(x):
-    # CHECK: error[err_unsupported_mixing_basic_advanced_tensor_indexing]: tensor 'x': 1 indices for a tensor of shape (128, 512); those left out would be slices
+    # CHECK: error[err_unsupported_mixing_basic_advanced_tensor_indexing]: tensor 'x': 1 index for a tensor of shape (128, 512); those left out would be slices
     # CHECK-NEXT: --> {{.*}}mistakes.py:[[# @LINE + 2]]:13
     # CHECK: = help: write index expressions for all dimensions: nl.arange(512)[None, :] for dimension 1
     nl.load(x[nl.arange(128)])

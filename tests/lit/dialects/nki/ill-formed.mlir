@@ -258,7 +258,7 @@ nki.return
 
 // -----
 
-// CHECK: expected 1 keys, got 0
+// CHECK: expected 1 key, got 0
 "nki.kernel"() <{sym_name = "k", target = "trn3"}> ({
 ^bb0(%x: memref<128x64xf32, #nki.private_hbm>):
   "nki.return"(%x) <{container = "dict", keys = []}> : (memref<128x64xf32, #nki.private_hbm>) -> ()

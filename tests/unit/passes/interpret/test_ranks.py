@@ -471,22 +471,22 @@ def test_all_gather_v(sbuf, known, parts):
             5,
             10,
             None,
-            "5 elements from 10 on are sent to rank 1 of the group (%table[0, 1] and "
+            "rank 1 of the group is sent 5 elements from 10 on (%table[0, 1] and "
             "%table[1, 1]), 'srcs' has 14",
         ),
-        (7, 0, None, "7 elements come from rank 0 and there is room for 6 in 'dsts' of rank 1"),
+        (7, 0, None, "rank 0 sends 7 elements, and there is room for 6 in 'dsts' of rank 1"),
         (
             3,
             0,
             10,
-            "3 elements come from rank 0 and there is room for 2 in 'dsts' of rank 1, "
+            "rank 0 sends 3 elements, and there is room for 2 in 'dsts' of rank 1, "
             "from 10 on (%table[3, 0])",
         ),
         (
             1,
             0,
             99,
-            "1 elements come from rank 0 and there is room for 0 in 'dsts' of rank 1, "
+            "rank 0 sends 1 element, and there is room for 0 in 'dsts' of rank 1, "
             "from 99 on (%table[3, 0])",
         ),
     ],

@@ -284,6 +284,7 @@ def test_text_of_an_empty_kernel():
         pass
 
     assert str(profile(kernel)) == (
+        "schedule compiler: order and tiles after the compiler's passes\n"
         "profile of @kernel for trn2: 0 ns, 0 instructions\n"
         "  predicted, not measured; starting and ending a kernel takes about 9.4 us more\n"
         "  author 0 ns, compiled 0 ns, bound 0 ns\n"

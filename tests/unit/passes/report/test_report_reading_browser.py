@@ -251,6 +251,14 @@ def test_a_range_of_time_has_statistics(report: Page, traced: TracedKernel):
     assert not report.one("#statistics").is_displayed()
 
 
+def test_help_fills_the_space_of_the_selection(report: Page):
+    """Without a selection, that space has as many lines as with one, so that nothing moves."""
+    lines = report.texts("#inspector p")
+    assert len(lines) == 3
+    assert lines[0].startswith("Click a line, or a bar of the timeline")
+    assert "critical path" in lines[1]
+
+
 def test_the_legend_explains_the_colours(report: Page, traced: TracedKernel):
     mnemonics = {i.mnemonic for p in traced.programs() for i in p.instructions}
     assert set(report.texts("#legend button")) == mnemonics

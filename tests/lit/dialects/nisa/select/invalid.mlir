@@ -400,7 +400,7 @@ nki.kernel @select_reduce_reduce_cmd() target=trn3 {
 // CHECK-NEXT: | {{\^+}}
 // CHECK-NEXT: = segment_ids: %two_rows, sbuf 2x64 float32, allocated at {{.*}}
 // CHECK-NEXT: = help: lay the operands out as segment_ids (1, n), dst (1, 2, n)
-// CHECK: error[sequence-shape]: nisa.sequence_bounds: 'dst' must be (1, 2, 64), it has 1 partitions and 64 elements per partition
+// CHECK: error[sequence-shape]: nisa.sequence_bounds: 'dst' must be (1, 2, 64), it has 1 partition and 64 elements per partition
 // CHECK: error[sequence-shape]: nisa.sequence_bounds: 'dst' must be (1, 2, 64), it has 2 partitions and 64 elements per partition
 nki.kernel @sequence_bounds_shape() target=trn3 {
   %bounds = nki.alloc : memref<1x2x64xf32, #nki.sbuf>

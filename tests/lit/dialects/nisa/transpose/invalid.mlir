@@ -45,7 +45,7 @@ nki.kernel @dma_transpose_dtype() target=trn3 {
 }
 
 // One dimension, or five, have no transpose.
-// CHECK: error[transpose-axes]: nisa.dma_transpose: 'src' has 1 dimensions, 2 to 4 can be transposed
+// CHECK: error[transpose-axes]: nisa.dma_transpose: 'src' has 1 dimension, 2 to 4 can be transposed
 // CHECK-NEXT: --> {{.*}}invalid.mlir:{{.*}}
 // CHECK-NEXT: |
 // CHECK-NEXT: {{[0-9]+}} | nisa.dma_transpose dst=%dst, src=%src

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -120,8 +121,35 @@ def test_two_cores_have_a_memory_each():
 
 def test_a_kernel_without_tiles():
     report = empty.trace(X).memory()
-    assert str(report) == "memory of @empty for trn3\n\nSBUF: no tiles\n\nPSUM: no tiles\n"
+    assert str(report).partition("\n")[2] == (
+        "memory of @empty for trn3\n\nSBUF: no tiles\n\nPSUM: no tiles\n"
+    )
     assert "SBUF: no tiles" in report.svg()
+
+
+def test_the_legend_names_every_colour():
+    @nki.jit
+    def kernel(x):
+        out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+        early = nl.load(x)
+        small = nl.sum(early, axis=1, keepdims=True)
+        one, two = nl.multiply(early, small), nl.multiply(early, 2.0)
+        late = nl.add(one, two)
+        nl.store(out, nl.subtract(late, nl.load(x)))
+        return out
+
+    traced = kernel.trace(nki.TensorSpec((128, 64), "float32"))
+    (core,) = traced.memory().cores
+    sbuf = core.spaces[0]
+    names = {tile.name for tile in sbuf.tiles}
+    assert names - {tile.name for tile in sbuf.at_peak}
+    picture = traced.memory().svg()
+    boxes = re.findall(r'<rect [^>]*width="([0-9.]+)" height="[0-9.]+" fill="(#\w+)"', picture)
+    swatches = {colour for width, colour in boxes if float(width) == 12}
+    assert {colour for width, colour in boxes if float(width) != 12} <= swatches | {"#FFFFFF"}
+    legend = re.findall(r">(\w+) [0-9x]+ float32, [0-9,]+ B(?:, \d+ tiles)?<", picture)
+    assert len(legend) == len(names)
+    assert set(legend) == names
 
 
 def test_a_kernel_that_does_not_fit_has_a_map_all_the_same():
