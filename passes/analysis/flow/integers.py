@@ -11,7 +11,7 @@ float32 conversions and comparisons, which round them anyway.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -109,14 +109,27 @@ class IndexedAccess:
 
 def indexed_accesses(kernel: KernelOp) -> list[IndexedAccess]:
     """Return the accesses through tiles of 32-bit indices, in program order."""
-    reader = _Reader(kernel, (), with_indices=True)
+    reader = _Reader(kernel, (), indexed=_indexed(kernel))
     flow = _walked(kernel, reader)
     return [
         IndexedAccess(event.op, view, part, flow.indices[event.op, view])
-        for event in reader.indexed
+        for event in reader.indexing
         for view, part in event.indexed
         if (event.op, view) in flow.indices
     ]
+
+
+def _indexed(kernel: KernelOp) -> dict[Operation, list[tuple[SSAValue, DynamicPart]]]:
+    """Return the operands whose elements a tile of 32-bit indices selects, by instruction."""
+    found: dict[Operation, list[tuple[SSAValue, DynamicPart]]] = {}
+    for view in kernel.operations:
+        if type(view) is not ViewOp or len(operand_tuple(view)) < 2:
+            continue
+        part = view.dynamic
+        if part is not None and _is_int32(part.index):
+            for use in view.result.uses:
+                found.setdefault(use.operation, []).append((view.result, part))
+    return found
 
 
 def _walked(kernel: KernelOp, reader: _Reader) -> _Flow:
@@ -161,25 +174,30 @@ class _Event:
 
 class _Reader:
     def __init__(
-        self, kernel: KernelOp, candidates: Collection[NisaOp], *, with_indices: bool = False
+        self,
+        kernel: KernelOp,
+        candidates: Collection[NisaOp],
+        *,
+        indexed: Mapping[Operation, list[tuple[SSAValue, DynamicPart]]] | None = None,
     ):
         self.order: list[NisaOp] = []
         """The instructions that are checked for rounding, in program order."""
-        self.indexed: list[_Event] = []
-        """The instructions with tiles of indices, in program order, if `with_indices`."""
+        self.indexing: list[_Event] = []
+        """The instructions of `indexed`, in program order."""
         self._target = kernel.target
         self._candidates = candidates
-        self._with_indices = with_indices
+        self._indexed = indexed or {}
+        self._integers: dict[int, bool] = {}
 
     def event(self, op: Operation) -> _Event | None:
         if not is_instruction(op):
             return None
+        indexed = self._indexed.get(op, [])
         written = [
             (effect.value, not effect.partial)
-            for effect in effects(op)
+            for effect in (effects(op) if self._has_integers(op) else ())
             if effect.role is not Role.read and _is_int32(base_of(effect.value))
         ]
-        indexed = list(_indexed(op)) if self._with_indices else []
         if not written and not indexed:
             return None
         is_candidate = op in self._candidates
@@ -188,19 +206,20 @@ class _Reader:
         arithmetic = integer_arithmetic(op, self._target) if written else None
         event = _Event(op, written, indexed, arithmetic, is_candidate)
         if indexed:
-            self.indexed.append(event)
+            self.indexing.append(event)
         return event
 
-
-def _indexed(op: NisaOp) -> Iterator[tuple[SSAValue, DynamicPart]]:
-    """Yield the operands whose elements a tile of 32-bit indices selects."""
-    for _, value in op.given_operands():
-        view = value.owner
-        if type(view) is not ViewOp or len(operand_tuple(view)) < 2:
-            continue
-        part = view.dynamic
-        if part is not None and _is_int32(part.index):
-            yield value, part
+    def _has_integers(self, op: NisaOp) -> bool:
+        """Whether an operand is part of an allocation of 32-bit integers."""
+        for value in operand_tuple(op):
+            base = base_of(value)
+            # The key is the identity of a type, which lives as long as the kernel.
+            known = self._integers.get(id(base.type))
+            if known is None:
+                known = self._integers[id(base.type)] = _is_int32(base)
+            if known:
+                return True
+        return False
 
 
 class _Flow:
