@@ -7,6 +7,7 @@ import inspect
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FunctionType, MappingProxyType, MethodType
@@ -147,6 +148,9 @@ class Kernel(Generic[_P]):
         self._original = function
         self._function, self._args, _ = _unbound(function)
         functools.update_wrapper(cast(Any, self), self._function)
+        # Since Python 3.14, this copies a function that evaluates the annotations. It may fail.
+        with suppress(AttributeError, NameError):
+            cast(Any, self).__annotations__ = self._function.__annotations__
         self.__name__: str = getattr(self._function, "__name__", type(self._function).__name__)
         self._function_parameters = FunctionParameters.by(self._function)
         self._platform_target = platform_target

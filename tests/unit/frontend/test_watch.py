@@ -69,6 +69,13 @@ def get(address: str, host: str | None = None) -> str:
         return answer.read().decode()
 
 
+def refusal(address: str, host: str | None = None) -> int:
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        get(address, host)
+    refused.value.close()
+    return refused.value.code
+
+
 @pytest.mark.posix
 def test_each_save_is_looked_at(session: Session, tmp_path: Path) -> None:
     address = session.until(r"watching \S+: (http://127\.0\.0\.1:\d+/)\r")[1]
@@ -90,10 +97,8 @@ def test_each_save_is_looked_at(session: Session, tmp_path: Path) -> None:
     assert get(address + "report") != first
 
     for path in ("nothing", "../etc/passwd"):
-        with pytest.raises(urllib.error.HTTPError, match="404"):
-            get(address + path)
-    with pytest.raises(urllib.error.HTTPError, match="403"):
-        get(address + "status", host="elsewhere.example:80")
+        assert refusal(address + path) == 404
+    assert refusal(address + "status", host="elsewhere.example:80") == 403
 
     session.process.send_signal(signal.SIGINT)
     session.until("interrupted")
