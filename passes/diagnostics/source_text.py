@@ -119,7 +119,7 @@ def _read(file: str, is_claim: bool, _state: tuple[int, ...]) -> tuple[str, ...]
     encoding = "utf-8"
     # Some of the encodings that a comment can name take quadratic time.
     if not is_claim:
-        with suppress(SyntaxError, LookupError):  # an unknown encoding, or no text
+        with suppress(SyntaxError, LookupError, UnicodeError):  # an unknown encoding, or no text
             encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     try:
         text = data.decode(encoding, errors="replace")

@@ -20,9 +20,12 @@ from nkijit.ir.text import parse
 
 @pytest.fixture(autouse=True)
 def collection() -> Iterator[None]:
-    was_enabled = gc.isenabled()
+    was_enabled, was_frozen = gc.isenabled(), gc.get_freeze_count()
+    gc.unfreeze()
     yield
     (gc.enable if was_enabled else gc.disable)()
+    if was_frozen:
+        gc.freeze()
 
 
 @pytest.mark.parametrize("enabled", [True, False])
