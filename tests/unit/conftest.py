@@ -44,8 +44,20 @@ settings.load_profile("nkijit")
 
 
 def pytest_collection_finish() -> None:
-    # Tests and their modules are almost a million objects, which each full garbage collection would
-    # visit; kernels that are traced, and tests that collect garbage, cause many.
+    _freeze()
+
+
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    if nextitem is None or nextitem.path != item.path:
+        _freeze()
+
+
+def _freeze() -> None:
+    """Exclude all present objects from garbage collection.
+
+    Tests and caches of earlier tests are millions of objects, and each full collection would visit
+    them. Kernels that are traced cause many collections, and benchmarks begin with one.
+    """
     gc.collect()
     gc.freeze()
 
