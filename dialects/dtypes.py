@@ -58,6 +58,10 @@ class Kind(Enum):
     """Several numbers in one element, which MX instructions read and other instructions copy."""
 
 
+_FLOAT32_DIGITS = 24
+"""The bits of float32's significand."""
+
+
 @dataclass(frozen=True, slots=True)
 class DType:
     """A data type: public name, type in the IR, size in memory and range of values."""
@@ -99,6 +103,27 @@ class DType:
                 self.bits - self.signed
             ) - 1
         return (-self.largest if self.signed else 0.0), self.largest
+
+    def contains(self, other: DType) -> bool:
+        """Return whether every value of another type, read as float32, is a value of this type."""
+        if Kind.packed in (self.kind, other.kind):
+            return self is other
+        if other.is_integer and other.bits > _FLOAT32_DIGITS:
+            return False  # as float32, it may have been rounded
+        if self.kind is Kind.float:
+            if other.kind is Kind.float:
+                return (
+                    other.digits <= self.digits
+                    and other.largest <= self.largest
+                    and other.smallest >= self.smallest
+                    and (self.infinite or not other.infinite)
+                )
+            digits = 1 if other.kind is Kind.boolean else other.bits - other.signed
+            return digits <= self.digits and 2.0**digits <= self.largest
+        if other.kind is Kind.float:
+            return False
+        least, largest = (0, 1) if other.kind is Kind.boolean else other.ends
+        return self.is_integer and self.ends[0] <= least and largest <= self.ends[1]
 
     def cannot_hold(self, number: float) -> str | None:
         """Return the reason why the data type cannot store a number; None if it can.

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -106,10 +106,11 @@ def _client(address: str) -> Generator[Any]:
 
 def _connected(distributed: Any, address: str) -> Any:
     """Return a client. Its thread must start in 10 seconds, which a paused machine can miss."""
+    connect = partial(distributed.Client, address, timeout=PATIENCE, set_as_default=False)
     for _ in range(_STARTS - 1):
         with suppress(AssertionError):
-            return distributed.Client(address, timeout=PATIENCE, set_as_default=False)
-    return distributed.Client(address, timeout=PATIENCE, set_as_default=False)
+            return connect()
+    return connect()
 
 
 def _address(scheduler: str) -> str:

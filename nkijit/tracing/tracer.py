@@ -521,9 +521,7 @@ class Tracer:
             wrong = [name for name in edge if len(named.get(name, ())) != 1]
             for name in wrong:
                 count = len(named.get(name, ()))
-                what = (
-                    "no instruction has" if count == 0 else f"{numbered(count, 'instruction')} have"
-                )
+                what = f"{numbered(count, 'instruction')} have" if count else "no instruction has"
                 self.record_at(function, SCHEDULE_NAME, f"{what} the name '{name}'")
             if not wrong:
                 named[edge[0]][0].run_after(edge[1])

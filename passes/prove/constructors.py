@@ -55,28 +55,6 @@ REGISTER = DTYPES["int32"]
 """The data type of a register's content."""
 
 
-def _contains(into: DType, dtype: DType) -> bool:
-    """True if every value of `dtype`, read as float32, is a value of `into`."""
-    if Kind.packed in (into.kind, dtype.kind):
-        return into is dtype
-    if dtype.is_integer and dtype.bits > np.finfo(np.float32).nmant + 1:
-        return False  # as float32, it may have been rounded
-    if into.kind is Kind.float:
-        if dtype.kind is Kind.float:
-            return (
-                dtype.digits <= into.digits
-                and dtype.largest <= into.largest
-                and dtype.smallest >= into.smallest
-                and (into.infinite or not dtype.infinite)
-            )
-        digits = 1 if dtype.kind is Kind.boolean else dtype.bits - dtype.signed
-        return digits <= into.digits and 2.0**digits <= into.largest
-    if dtype.kind is Kind.float:
-        return False
-    least, largest = (0, 1) if dtype.kind is Kind.boolean else dtype.ends
-    return into.is_integer and into.ends[0] <= least and largest <= into.ends[1]
-
-
 class Binder:
     """Returns steps for records, with the constructors of an algebra."""
 
@@ -116,7 +94,7 @@ class Binder:
 
     def _store(self, env: Env, into: Destination, values: Cells, of: DType | None = None) -> None:
         """Round float32 results into a tile; `of` is a data type that contains all values."""
-        if of is None or not _contains(into.dtype, of):
+        if of is None or not into.dtype.contains(of):
             values = self.algebra.rounded(values, into.dtype)
         write(env, into, values, self.algebra)
 
@@ -453,7 +431,7 @@ class Binder:
 
         def step(env: Env) -> None:
             values = np.broadcast_to(source(env), into.shape)
-            if exact is not None and not _contains(into.dtype, exact):
+            if exact is not None and not into.dtype.contains(exact):
                 values = algebra.rounded(values, into.dtype)
             chooses = None if of.of is None else self._of_register(of.of, env)
             if chooses is None:

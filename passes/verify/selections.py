@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from xdsl.ir import Operation
 
 from nkijit.dialects.declare.operation import NisaOp, scalar_constant
-from nkijit.dialects.dtypes import DType
 from nkijit.dialects.nisa.search import NcFindIndex8Op, NcMatchReplace8Op
 from nkijit.dialects.nisa.select import AffineSelectOp
 from nkijit.dialects.nki.kernel import KernelOp
 from nkijit.dialects.rule_texts.lint import FALSE_PREDICATE, ROUNDED_SEARCH
 from nkijit.dialects.tiles import info_of
-from nkijit.passes.analysis.flow.integer_bounds import Bounds, added, exactly, multiplied
+from nkijit.passes.analysis.flow.integer_bounds import Bounds, exactly
+from nkijit.passes.analysis.flow.integers import affine
 from nkijit.passes.analysis.writes.unused_results import call_of
 from nkijit.passes.diagnostics.diagnose import diagnose
 from nkijit.passes.diagnostics.diagnostic import Diagnostic
@@ -48,11 +48,7 @@ def _bounds(op: AffineSelectOp) -> Bounds | None:
     start = 0 if offset is None else scalar_constant(offset)
     if start is None:
         return None
-    result = exactly(int(start))
-    rows = info_of(op.required("dst")).partitions
-    for step, count in [(op.value_of("channel_multiplier"), rows), *op.value_of("pattern")]:
-        result = added(result, multiplied(exactly(step), Bounds(0, max(count - 1, 0))))
-    return result
+    return affine(exactly(int(start)), op)
 
 
 def _is_false(word: str, values: Bounds) -> bool:
@@ -86,18 +82,9 @@ def _searches(op: Operation) -> Iterator[Diagnostic]:
     assert isinstance(op, NisaOp)
     data, vals = op.required("data"), op.required("vals")
     searched, sought = info_of(data).dtype, info_of(vals).dtype
-    if not _holds(sought, searched):
+    if sought is not searched and not sought.contains(searched):
         message = (
             f"'vals' is {sought.name}, and 'data' {searched.name}: rounded values are not found"
         )
         help = f"allocate the tile of 'vals' as nl.{searched.name}"
         yield diagnose(ROUNDED_SEARCH, op, message, [("vals", vals), ("data", data)], help=help)
-
-
-def _holds(wide: DType, narrow: DType) -> bool:
-    """Whether a data type holds all numbers of another one."""
-    if wide is narrow:
-        return True
-    if narrow.is_integer:
-        return wide.digits >= narrow.bits or (wide.is_integer and wide.bits >= narrow.bits)
-    return not wide.is_integer and wide.digits >= narrow.digits and wide.ends[1] >= narrow.ends[1]

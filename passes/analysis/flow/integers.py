@@ -383,12 +383,17 @@ def _copied(*names: str) -> Callable[[NisaOp, _State], Bounds | None]:
     return written
 
 
-def _pattern(op: NisaOp, known: _State) -> Bounds | None:
-    offset = op.operand_named("offset")
-    result = exactly(0) if offset is None else known.bounds_of(offset)
-    rows = info_of(op.required("dst")).partitions
+def affine(offset: Bounds, op: NisaOp) -> Bounds:
+    """Return the bounds of the integers of an instruction's `pattern` and `channel_multiplier`."""
+    result, rows = offset, info_of(op.required("dst")).partitions
     for step, count in [(op.value_of("channel_multiplier"), rows), *op.value_of("pattern")]:
         result = added(result, multiplied(exactly(step), Bounds(0, max(count - 1, 0))))
+    return result
+
+
+def _pattern(op: NisaOp, known: _State) -> Bounds | None:
+    offset = op.operand_named("offset")
+    result = affine(exactly(0) if offset is None else known.bounds_of(offset), op)
     return replace(result, attained=offset is None or scalar_constant(offset) is not None)
 
 
